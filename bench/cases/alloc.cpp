@@ -30,6 +30,9 @@ measurement measure_alloc(const case_run& c) {
   wrong.put_into(row);
   row.add(fields::malloc_ms, summarize_warm(took.malloc_ms));
   add_free(row, c.manager, took.free_ms);
+  if (c.manager.frees) {
+    row.add(fields::null_free_ms, summarize_warm(free_nulls(c, *heap, blocks.batch().count)));
+  }
   return row;
 }
 
@@ -41,7 +44,7 @@ const case_registration alloc{
                                {&given::iterations, "10"},
                                {&given::free_percent, "100"}}),
      .needs = {&needs::bytes, &needs::frees_to_occupy},
-     .fields = {&held_blocks, &held_bytes},
+     .fields = {&held_blocks, &held_bytes, &fields::null_free_ms},
      .run = measure_alloc}};
 
 const case_registration scaling{
@@ -49,6 +52,7 @@ const case_registration scaling{
      .about = "as alloc, to be run over numbers of threads",
      .parameters = with_sizes({{&given::threads, "1024"}, {&given::iterations, "10"}}),
      .needs = {&needs::bytes},
+     .fields = {&fields::null_free_ms},
      .run = measure_alloc}};
 
 }  // namespace

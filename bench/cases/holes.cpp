@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "bench/host/support.hpp"
 
-#include <optional>
-
 namespace warpheap::bench {
 
 namespace {
@@ -16,25 +14,6 @@ constexpr field<double> refilled_share{{.name = "refilled_share",
 constexpr field<bool> quarter_in_one_block{
     {.name = "quarter_in_one_block",
      .about = "whether the empty heap serves a quarter of itself in one block; null: not claimed"}};
-constexpr field<bool> half_in_one_block{
-    {.name = "half_in_one_block", .about = "whether it serves half of itself, likewise"}};
-
-/// Whether a heap that is all free hands out one block of `bytes`; null if the manager does not
-/// claim such blocks.
-std::optional<bool> gives_block(const case_run& c, test_heap& heap, std::uint64_t bytes) {
-  if (c.manager.fixed_pages || !too_large(c.manager, bytes).empty()) return {};
-  request_batch one;
-  one.threads = one.count = 1;
-  one.size_min = one.size_max = bytes;
-  one.seed = c.chosen[given::seed];
-  const block_table block(c.on, one);
-  allocate(heap, one, block.addresses());
-  block.write();
-  const block_report report = block.examine(c.manager.alignment);
-  free_blocks(heap, 1, block.addresses());
-  return report.served == 1 && report.corrupted == 0;
-}
-
 measurement measure_holes(const case_run& c) {
   const auto heap = open_heap(c);
   const heap_fill filled = fill_heap(c, *heap, c.chosen[given::threads]);
@@ -66,7 +45,7 @@ measurement measure_holes(const case_run& c) {
   row.add(refilled_share, static_cast<double>(refilled.served) / static_cast<double>(freed));
   row.add(fields::refill_ms, refill_ms);
   row.add(quarter_in_one_block, gives_block(c, *heap, c.chosen[given::heap_bytes] / 4));
-  row.add(half_in_one_block, gives_block(c, *heap, c.chosen[given::heap_bytes] / 2));
+  row.add(fields::half_in_one_block, gives_block(c, *heap, c.chosen[given::heap_bytes] / 2));
   return row;
 }
 
@@ -77,7 +56,7 @@ const case_registration holes{
      .parameters = with_sizes({{&given::threads, "100000"}}),
      .needs = {&needs::bytes, &needs::frees},
      .fields = {&fields::blocks, &freed_blocks, &fields::refilled_blocks, &refilled_share,
-                &fields::refill_ms, &quarter_in_one_block, &half_in_one_block},
+                &fields::refill_ms, &quarter_in_one_block, &fields::half_in_one_block},
      .run = measure_holes,
      .fills = true}};
 

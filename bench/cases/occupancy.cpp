@@ -21,7 +21,8 @@ constexpr field<std::uint64_t> asked_blocks{
      .role = field_role::detail}};
 
 /// A heap that is filled and then thinned at random: half of what is free is asked for and freed
-/// again, a million blocks at most.
+/// again, a million blocks at most. In the end all is freed, and half of the heap is asked for in
+/// one block.
 measurement measure_occupancy(const case_run& c) {
   const auto heap = open_heap(c);
   const auto held = occupy(c, *heap);
@@ -43,6 +44,7 @@ measurement measure_occupancy(const case_run& c) {
   tally wrong;
   const batch_times took = serve_and_free(c, *heap, blocks, wrong);
   wrong.add_corrupted(held->blocks.examine(c.manager.alignment).corrupted);
+  free_blocks(*heap, held->blocks.batch().count, held->blocks.addresses());
   measurement row;
   wrong.put_into(row);
   row.add(fields::malloc_ms, summarize_warm(took.malloc_ms));
@@ -50,15 +52,18 @@ measurement measure_occupancy(const case_run& c) {
   row.add(occupied_blocks, kept.served);
   row.add(asked_blocks, asked);
   row.add(fields::longest_ms, longest_of({took.malloc_ms, took.free_ms}));
+  row.add(fields::half_in_one_block, gives_block(c, *heap, c.chosen[given::heap_bytes] / 2));
   return row;
 }
 
 const case_registration occupancy{
     {.name = "occupancy",
-     .about = "a full heap is thinned at random; half of what is free is asked for, then freed",
+     .about =
+         "a full heap is thinned at random; half of what is free is asked for, then freed; then "
+         "all freed and one large block",
      .parameters = with_sizes({{&given::free_percent, "50"}, {&given::iterations, "10"}}, "64"),
      .needs = {&needs::bytes, &needs::frees},
-     .fields = {&occupied_blocks, &asked_blocks, &fields::longest_ms},
+     .fields = {&occupied_blocks, &asked_blocks, &fields::longest_ms, &fields::half_in_one_block},
      .run = measure_occupancy}};
 
 }  // namespace

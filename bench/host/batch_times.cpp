@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "bench/host/batch_times.hpp"
 
+#include "bench/host/device_array.hpp"
 #include "bench/host/fields.hpp"
 #include "bench/host/needs.hpp"
 #include "bench/host/statistics.hpp"
@@ -36,6 +37,15 @@ void add_free(measurement& row, const manager_info& manager, const std::vector<d
     row.add(fields::free_ms, std::optional<summary>());
     row.reason = std::string("no free_ms: ") + needs::frees.reason;
   }
+}
+
+std::vector<double> free_nulls(const case_run& c, test_heap& heap, std::uint64_t count) {
+  const device_array<std::uint64_t> nulls(c.on, count);
+  std::vector<double> ms;
+  for (std::uint64_t run = 0; run <= c.chosen[given::iterations]; ++run) {
+    ms.push_back(free_blocks(heap, count, nulls.data()));
+  }
+  return ms;
 }
 
 double longest_of(std::initializer_list<std::vector<double>> series) {

@@ -7,6 +7,7 @@
 #include "bench/host/row.hpp"
 #include "bench/host/tally.hpp"
 
+#include <cstdint>
 #include <initializer_list>
 #include <vector>
 
@@ -27,6 +28,10 @@ batch_times serve_and_free(const case_run& c, test_heap& heap, const block_table
 
 /// Adds `free_ms`: what was measured if the manager frees single blocks, else null and the reason.
 void add_free(measurement& row, const manager_info& manager, const std::vector<double>& ms);
+
+/// What `count` frees of null pointers take, as a handle answers those at once: the pointers are
+/// read, and that is all. Once and `iterations` times more, in milliseconds.
+std::vector<double> free_nulls(const case_run& c, test_heap& heap, std::uint64_t count);
 
 /// The longest of several series of launches, in milliseconds.
 double longest_of(std::initializer_list<std::vector<double>> series);

@@ -96,6 +96,11 @@ inline constexpr field<summary> free_ms{{.name = "free_ms",
                                          .about = "free, one launch",
                                          .better = "less",
                                          .always = true}};
+inline constexpr field<summary> null_free_ms{
+    {.name = "null_free_ms",
+     .unit = "ms",
+     .about = "free of as many null pointers, one launch: the least that a launch of frees takes",
+     .better = "less"}};
 inline constexpr field<std::uint64_t> blocks{
     {.name = "blocks", .unit = "blocks", .about = "blocks of the full heap"}};
 inline constexpr field<double> fill_ms{
@@ -104,6 +109,10 @@ inline constexpr field<std::uint64_t> refilled_blocks{
     {.name = "refilled_blocks", .unit = "blocks", .about = "handed out after what was freed"}};
 inline constexpr field<double> refill_ms{
     {.name = "refill_ms", .unit = "ms", .about = "handing them out"}};
+inline constexpr field<bool> half_in_one_block{
+    {.name = "half_in_one_block",
+     .about = "whether the heap, all free again, serves half of itself in one block; null: not "
+              "claimed"}};
 inline constexpr field<double> longest_ms{
     {.name = "longest_ms", .unit = "ms", .about = "the longest single launch", .better = "less"}};
 inline constexpr field<double> utilization{{.name = "utilization",

@@ -8,4 +8,5 @@
 #include "bench/host/block_table.hpp"
 #include "bench/host/case.hpp"
 #include "bench/host/heap_fill.hpp"
+#include "bench/host/large_block.hpp"
 #include "bench/host/tally.hpp"

@@ -36,7 +36,7 @@ class Scale:
     @property
     def iterations(self) -> int:
         """Warm runs after the first one."""
-        return 10 if self.full else 5
+        return 20 if self.full else 5
 
     @property
     def max_threads_log2(self) -> int:
@@ -189,9 +189,14 @@ def _block_bytes(scale: Scale) -> Iterator[Parameters]:
 
 
 def _utilization(scale: Scale) -> Iterator[Parameters]:
-    odd = (4, 8, 24, 48, 100, 192, 400, 768, 1050, 1536, 3000, 6144)
-    for size in sorted((*powers(4, 13), *odd)) if scale.full else (100, 256, 1050, 4 * KIB):
+    odd = (4, 8, 24, 48, 100, 192, 400, 768, 1050, 1536, 3000, 6144, 64 * KIB)
+    # Evenly spread from 17 B to 8 KiB, for what rounding costs on average.
+    spread = range(17, 8 * KIB, 255)
+    every = sorted((*powers(4, 13), *odd, *spread))
+    for size in every if scale.full else (100, 256, 1050, 4 * KIB):
         yield {**_size(size), **_filled(scale)}
+    if scale.full:
+        yield {**_size(SMALLEST, 8 * KIB), **_filled(scale)}
 
 
 def _growth(scale: Scale) -> Iterator[Parameters]:
@@ -228,6 +233,15 @@ def _occupancy(scale: Scale) -> Iterator[Parameters]:
     for size in sizes:
         for free_percent in (50, 20, 10, 5, 2, 1) if scale.full else (50, 10):
             yield {**size, "free_percent": free_percent, **common}
+
+
+def _scattered_frees(scale: Scale) -> Iterator[Parameters]:
+    mixed = {**_size(SMALLEST, 4 * KIB), "distribution": "powers"}
+    sizes = [_size(16), _size(64), _size(256), _size(4 * KIB), mixed] if scale.full else [_size(64)]
+    threads = 1 << scale.max_threads_log2 if scale.full else 4 * KIB
+    common = {"heap_bytes": scale.filled_heap_bytes, "iterations": scale.iterations}
+    for size in sizes:
+        yield {**size, "threads": threads, **common}
 
 
 def _sequence(scale: Scale) -> Iterator[Parameters]:
@@ -272,6 +286,12 @@ def _access(scale: Scale) -> Iterator[Parameters]:
         yield {"threads": threads, **size, **_timed(scale)}
 
 
+def _reading_loop(scale: Scale) -> Iterator[Parameters]:
+    threads = 1 << scale.max_threads_log2 if scale.full else 4 * KIB
+    for size in (_size(64), _size(SMALLEST, 4 * KIB)) if scale.full else (_size(64),):
+        yield {**size, "threads": threads, **_timed(scale)}
+
+
 def _join(scale: Scale) -> Iterator[Parameters]:
     gpu = scale.full and scale.backend == "cuda"
     for rows in powers(14, 24, 2) if gpu else (16 * KIB,):
@@ -306,11 +326,13 @@ CASES = (
     CasePlan("holes", _holes),
     CasePlan("exhaustion", _exhaustion),
     CasePlan("occupancy", _occupancy),
+    CasePlan("scattered_frees", _scattered_frees),
     CasePlan("sequence", _sequence),
     CasePlan("failing", _failing),
     CasePlan("steady", _steady),
     CasePlan("work_generation", _work_generation),
     CasePlan("access", _access),
+    CasePlan("reading_loop", _reading_loop),
     CasePlan("join", _join),
     CasePlan("group_by", _group_by),
 )

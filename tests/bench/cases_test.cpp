@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /// The cases over managers whose faults and virtues are known.
-#include "bench/backend/cpu_machine.hpp"
-#include "bench/backend/describe.hpp"
-#include "bench/backend/heap_of.hpp"
 #include "bench/cases/random_walk_steps/request.hpp"
-#include "bench/host/arguments.hpp"
+#include "bench/cases/scattered_frees/request.hpp"
 #include "bench/host/support.hpp"
+#include "tests/bench/slots.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,145 +15,6 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace {
-
-enum class fault {
-  none,
-  same_block_twice,  ///< every second request gets the block before it again
-  crooked,           ///< blocks start 8 bytes behind a multiple of 16
-  interleaved,       ///< a block starts in the middle of the one before, where nothing is written
-  one_way,           ///< what is freed is lost until a reset
-  not_portable,      ///< needs a heap that nobody has
-};
-
-constexpr const char* name_of(fault f) {
-  constexpr const char* names[]{"good", "twice", "crooked", "interleaved", "one_way", "huge"};
-  return names[static_cast<int>(f)];
-}
-
-/// Slots of 1 KiB behind one lock-free bitmap word for each: the simplest manager that frees.
-template <fault Fault>
-class slots {
- public:
-  using options = no_options;
-  static constexpr std::size_t slot_bytes = 1024;
-  static constexpr capabilities about{.name = name_of(Fault), .largest_block = slot_bytes};
-
-  slots(const region& memory, const simt::device_properties&, const options&) {
-    if (Fault == fault::not_portable) throw invalid_argument("a heap of that size is too small");
-    region_cursor cursor(memory, about.name);
-    count_ = static_cast<std::uint32_t>(memory.bytes / (slot_bytes + 4) - 1);
-    used_ = cursor.take<std::uint32_t>(count_);
-    base_ = cursor.take<std::byte>(count_ * slot_bytes, 16);
-  }
-
-  void format(std::uint64_t rank, std::uint64_t count) const {
-    for (std::uint64_t i = rank; i < count_; i += count) used_[i] = 0;
-  }
-
-  std::size_t largest_block() const { return slot_bytes; }
-
-  void* malloc(std::size_t /*bytes*/) const {
-    const std::uint32_t taken = take([] {});
-    return taken == bench::no_page ? nullptr : block(taken);
-  }
-
-  void free(void* pointer) const {
-    if (Fault == fault::one_way) return;
-    const auto i = static_cast<std::size_t>(static_cast<std::byte*>(pointer) - base_) / slot_bytes;
-    give(static_cast<std::uint32_t>(i));
-  }
-
-  void inspect(std::uint64_t rank, std::uint64_t count, inspection& findings) const {
-    for (std::uint64_t i = rank; i < count_; i += count) {
-      if (used_[i] != 0) findings.in_use(1, slot_bytes);
-    }
-  }
-
- protected:
-  std::uint32_t count() const { return count_; }
-
-  /// The number of the first free slot, or `no_page`. `looked()` at each.
-  template <class Looked>
-  std::uint32_t take(Looked looked) const {
-    for (std::uint32_t i = 0; i < count_; ++i) {
-      looked();
-      if (simt::atomic_ref(used_[i]).exchange(1, simt::order::acquire) == 0) return i;
-    }
-    return bench::no_page;
-  }
-  void give(std::uint32_t i) const { simt::atomic_ref(used_[i]).store(0, simt::order::release); }
-
- private:
-  void* block(std::uint32_t i) const {
-    if (Fault == fault::same_block_twice) return base_ + (i & ~1u) * slot_bytes;
-    if (Fault == fault::crooked) return base_ + i * slot_bytes + 8;
-    if (Fault == fault::interleaved) return base_ + i * slot_bytes / 2;
-    return base_ + i * slot_bytes;
-  }
-
-  std::uint32_t* used_;
-  std::byte* base_;
-  std::uint32_t count_;
-};
-
-/// The slots by number; a lane takes the first free one. What the survey must know stands here
-/// alone.
-class numbered_slots : public slots<fault::none> {
- public:
-  using slots::slots;
-  static constexpr capabilities about{.name = "numbered", .largest_block = slot_bytes};
-  static constexpr int word_bits = 1;
-  static constexpr const char* search = "in order";
-
-  struct counted {
-    const numbered_slots& in;
-    std::uint32_t* steps;
-    std::uint32_t take_page() const {
-      return in.take([this] { ++steps[simt::thread_rank()]; });
-    }
-  };
-
-  std::uint32_t page_count() const { return count(); }
-  counted counting(std::uint32_t* steps) const { return {*this, steps}; }
-  void give_page(std::uint32_t page) const { give(page); }
-};
-
-bench::measurement run_slots(const std::string& manager, const std::string& case_name,
-                             const std::map<std::string, std::string>& given) {
-  const backend::catalog entries{
-      backend::entry_of<slots<fault::none>>(),
-      backend::entry_of<slots<fault::same_block_twice>>(),
-      backend::entry_of<slots<fault::crooked>>(),
-      backend::entry_of<slots<fault::interleaved>>(),
-      backend::entry_of<slots<fault::one_way>>(),
-      backend::entry_of<slots<fault::not_portable>>(),
-      backend::entry_of<numbered_slots>(),
-  };
-  backend::cpu_machine here(device::cpu(), entries);
-  const bench::case_entry& entry = *bench::find_case(case_name);
-  std::vector<std::string> words;
-  for (const auto& [name, value] : given) {
-    std::string flag = "--" + name + "=" + value;
-    std::replace(flag.begin(), flag.begin() + 2 + static_cast<std::ptrdiff_t>(name.size()), '_',
-                 '-');
-    words.push_back(flag);
-  }
-  // 64 slots, their words, and one to spare.
-  const bench::parameters chosen = bench::parse_parameters(entry, words, 66820);
-  for (const backend::catalog_entry& known : entries) {
-    if (known.info.name != manager) continue;
-    return bench::run_case(entry, {}, {here, known.info, chosen});
-  }
-  throw std::logic_error("no such manager");
-}
-
-template <class T>
-T get(const bench::measurement& row, const std::string& name) {
-  for (const auto& [field, value] : row.values()) {
-    if (field->name == name) return std::get<T>(value);
-  }
-  throw std::logic_error("no field " + name);
-}
 
 TEST(CasesOverSlots, GoodManagerIsOk) {
   const auto row = run_slots("good", "alloc", {{"threads", "64"}, {"size_max", "1024"}});
@@ -305,12 +164,57 @@ TEST(CasesOverSlots, OccupancyAsksForHalfOfWhatIsFree) {
   EXPECT_LT(occupied, 48u);
   EXPECT_EQ(get<std::uint64_t>(row, "asked_blocks"), (64 - occupied) / 2);
   EXPECT_GE(get<double>(row, "longest_ms"), row.get(bench::fields::malloc_ms)->max);
+  EXPECT_FALSE(row.get(bench::fields::half_in_one_block).has_value());  // not claimed
   const auto whole = run_slots("good", "occupancy", {{"size", "1024"}, {"free_percent", "100"}});
   EXPECT_EQ(whole.reason, "free_percent is 100, so nothing of the heap is occupied: use alloc");
   const auto full = run_slots("good", "occupancy", {{"size", "1024"}, {"free_percent", "0.001"}});
   const std::string why = full.reason.value_or("");
   EXPECT_NE(why.find(" bytes has no two free blocks of 1024 bytes beside"), std::string::npos)
       << why;
+}
+
+TEST(CasesOverSlots, ScatteredFreesAreOfDifferentBlocksOfAFullHeap) {
+  const std::map<std::string, std::string> given{
+      {"threads", "16"}, {"size", "1024"}, {"iterations", "2"}};
+  const auto row = run_slots("good", "scattered_frees", given);
+  EXPECT_EQ(row.status, "ok");
+  EXPECT_EQ(get<std::uint64_t>(row, "blocks"), 64u);
+  EXPECT_EQ(get<std::uint64_t>(row, "picked_blocks"), 16u);
+  EXPECT_EQ(row.get(bench::fields::null_returns), 3u * 16);  // the last launch of each filling
+  // What the first round freed never comes back.
+  const auto leak = run_slots("one_way", "scattered_frees", given);
+  EXPECT_NE(leak.status, "ok");
+  EXPECT_EQ(run_slots("twice", "scattered_frees", given).status, "failed");
+}
+
+TEST(CasesOverSlots, APickOfBlocksTakesEachPlaceAtMostOnce) {
+  backend::cpu_machine on(device::cpu(), {});
+  constexpr std::uint64_t count = 1000;
+  constexpr std::uint64_t picks = 400;
+  std::vector<std::uint64_t> places(count);
+  for (std::uint64_t i = 0; i < count; ++i) places[i] = i + 1;
+  const bench::device_array<std::uint64_t> table(on, places);
+  const bench::device_array<std::uint64_t> picked(on, picks);
+  on.launch(picks, bench::block_picking{table.data(), count, picks, 7, picked.data()});
+  std::vector<std::uint64_t> all = picked.to_host();
+  EXPECT_FALSE(std::is_sorted(all.begin(), all.end()));
+  for (const std::uint64_t left : table.to_host()) {
+    if (left != 0) all.push_back(left);
+  }
+  std::sort(all.begin(), all.end());
+  EXPECT_EQ(all, places);
+}
+
+TEST(CasesOverSlots, AReadingLoopHasABlockInEachRound) {
+  const std::map<std::string, std::string> given{
+      {"threads", "32"}, {"size", "1024"}, {"reads", "5"}, {"rounds", "3"}, {"iterations", "2"}};
+  const auto row = run_slots("good", "reading_loop", given);
+  EXPECT_EQ(row.status, "ok");
+  EXPECT_EQ(row.get(bench::fields::null_returns), 0u);
+  EXPECT_GT(get<double>(row, "slowdown"), 0);
+  // The block of the first round of each launch is lost: 64 slots are two rounds.
+  EXPECT_EQ(run_slots("one_way", "reading_loop", given).get(bench::fields::null_returns),
+            (3u * 3 - 2) * 32);
 }
 
 TEST(CasesOverSlots, SequenceRunsOneSizeAfterAnother) {

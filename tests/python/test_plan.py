@@ -78,7 +78,7 @@ def test_quick_plan_is_small_and_full_has_the_papers_range() -> None:
     assert {p["mode"] for p in alloc} == {"thread", "warp"}
     assert (min(p["threads"] for p in alloc), max(p["threads"] for p in alloc)) == (1024, 1 << 20)
     assert {p["heap_bytes"] for p in alloc} == {16 * GIB}
-    assert {p["iterations"] for p in alloc} == {10}
+    assert {p["iterations"] for p in alloc} == {20}
     scaling = {wanted.parameters["threads"] for wanted in full if wanted.case == "scaling"}
     assert scaling == {1 << k for k in range(21)}
 
@@ -172,4 +172,4 @@ def test_unknown_names() -> None:
 
 
 def test_levels_scale_iterations() -> None:
-    assert (Scale("quick", "cpu", 1).iterations, Scale("full", "cpu", 1).iterations) == (5, 10)
+    assert (Scale("quick", "cpu", 1).iterations, Scale("full", "cpu", 1).iterations) == (5, 20)
