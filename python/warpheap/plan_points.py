@@ -282,7 +282,8 @@ def _work_generation(scale: Scale) -> Iterator[Parameters]:
 def _access(scale: Scale) -> Iterator[Parameters]:
     sizes = [_size(size) for size in (16, 32, 64, 128)] if scale.full else [_size(64)]
     threads = 128 * KIB if scale.full and scale.backend == "cuda" else 8 * KIB
-    for size in (*sizes, _size(4, 64), _size(16, 128)):
+    mixed = [_size(4, 64), _size(16, 128)] if scale.full else [_size(4, 64)]
+    for size in (*sizes, *mixed):
         yield {"threads": threads, **size, **_timed(scale)}
 
 

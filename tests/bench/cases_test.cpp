@@ -225,7 +225,10 @@ TEST(CasesOverSlots, SequenceRunsOneSizeAfterAnother) {
   EXPECT_EQ(row.get(bench::fields::null_returns), 0u);
   EXPECT_GE(get<double>(row, "longest_ms"), get<double>(row, "slowest_malloc_ms"));
   EXPECT_GE(get<std::uint64_t>(row, "slowest_malloc_size"), 16u);
-  // Seven sizes, three launches each, of which four are served before everything is lost.
+  EXPECT_GT(get<double>(row, "malloc_over_fresh"), 0);
+  EXPECT_GT(get<double>(row, "free_over_fresh"), 0);
+  // Seven sizes, three launches each, of which four are served before everything is lost. A new
+  // heap serves all three.
   const auto leak = run_slots("one_way", "sequence", given);
   EXPECT_EQ(leak.get(bench::fields::null_returns), (7u * 3 - 4) * 16);
 }

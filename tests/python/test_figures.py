@@ -188,7 +188,8 @@ def test_a_late_manager_has_no_bar_and_words_that_say_why(tmp_path: Path) -> Non
 
 
 def occupancy(name: str, **fields: Any) -> list[dict[str, Any]]:
-    rows = [row(manager=name, free_percent=float(f), **fields) for f in (100, 50, 10, 2)]
+    used = {"case": "occupancy", "manager": name, **fields}
+    rows = [row(free_percent=float(f), **used) for f in (100, 50, 10, 2)]
     for used, entry in enumerate(rows):
         entry["malloc_ms"] = {"median": 1.0 + used, "max": 10.0 + used}
     return rows
@@ -196,10 +197,10 @@ def occupancy(name: str, **fields: Any) -> list[dict[str, Any]]:
 
 def test_times_are_drawn_against_occupancy(tmp_path: Path) -> None:
     found = plots_by_slug(load(tmp_path, [*occupancy("rw"), *occupancy("corw")]))
-    median = found["cuda-occupancy-malloc-thread-1024-64-64"]
+    median = found["cuda-occupancy-malloc-64-64"]
     assert median.series[0].x == [0, 50, 90, 98]
     assert median.series[0].y == [1.0, 2.0, 3.0, 4.0]
-    longest = found["cuda-occupancy-longest-thread-1024-64-64"]
+    longest = found["cuda-occupancy-longest-64-64"]
     assert longest.series[0].y == [10.0, 11.0, 12.0, 13.0]
     assert ">0 %<" in draw.svg(longest)
     assert not any("occupancy" in slug for slug in plots_by_slug(load(tmp_path, sizes("rw"))))

@@ -71,6 +71,10 @@ _COLD_NOTE = "1× means that a fresh heap is as fast as a used one."
 _HOLES_NOTE = (
     "The heap is filled, every second block is freed, and the same size is requested again."
 )
+_OCCUPANCY_NOTE = (
+    "The heap is filled and thinned at random. A launch asks for half of what is free, a million "
+    "blocks at most, so the fullest heaps get fewer requests."
+)
 _GROWTH_NOTE = "Every round allocates and frees half of that, until the first null."
 _REGISTERS_NOTE = (
     "Kernels are compiled for blocks of 1024 threads, which leave 64 registers each: what does not "
@@ -102,8 +106,10 @@ def _registers(name: str, what: str, call: str, y: Axis) -> FigureSpec:
 
 def _against_occupancy(name: str, title: str, y: Axis) -> FigureSpec:
     """Make a figure of a time against the share of the heap that is in use at the start."""
-    facets = (*_ALLOC, "size_min", "size_max")
-    return FigureSpec(name, "alloc", f"{title} against occupancy", _IN_USE, y, facets, trend=True)
+    facets = ("size_min", "size_max")
+    title = f"{title} against occupancy"
+    note = _OCCUPANCY_NOTE
+    return FigureSpec(name, "occupancy", title, _IN_USE, y, facets, trend=True, note=note)
 
 
 _OCCUPANCY = (
