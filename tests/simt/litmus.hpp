@@ -2,18 +2,10 @@
 #pragma once
 
 /// \file
-/// What litmus tests of the explorer are written with: words, threads, and sets of outcomes.
-
-#include "warpheap/simt/cpu/explorer.hpp"
-
-#include "machine.hpp"
+/// What litmus tests are written with on both models: words, registers, and sets of outcomes.
 
 #include "warpheap/simt/simt.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <array>
-#include <cstdint>
 #include <set>
 #include <vector>
 
@@ -24,56 +16,32 @@ using simt::order;
 using enum simt::order;
 using outcome = std::vector<int>;
 using outcomes = std::set<outcome>;
-using ::testing::ElementsAreArray;
 
 /// One word, with the operations that litmus tests are written in.
 class cell {
  public:
-  void store(int value, order o) { word().store(value, o); }
-  int load(order o) { return word().load(o); }
-  int hint() { return simt::load_hint(value_); }
-  int add(int value, order o) { return word().fetch_add(value, o); }
-  int exchange(int value, order o) { return word().exchange(value, o); }
+  cell() = default;
+  explicit cell(int value) : value_(value) {}
+
+  WARPHEAP_DEVICE void store(int value, order o) { word().store(value, o); }
+  WARPHEAP_DEVICE int load(order o) { return word().load(o); }
+  WARPHEAP_DEVICE int hint() { return simt::load_hint(value_); }
+  WARPHEAP_DEVICE int add(int value, order o) { return word().fetch_add(value, o); }
+  WARPHEAP_DEVICE int exchange(int value, order o) { return word().exchange(value, o); }
   /// What is in memory, which is the newest store.
-  int final() const { return value_; }
-  void clear() { value_ = 0; }
+  WARPHEAP_HD int final() const { return value_; }
+  WARPHEAP_DEVICE void clear() { value_ = 0; }
 
  private:
-  simt::atomic_ref<int> word() { return simt::atomic_ref<int>(value_); }
+  WARPHEAP_DEVICE simt::atomic_ref<int> word() { return simt::atomic_ref<int>(value_); }
   alignas(8) int value_ = 0;
 };
 
 /// The words and the registers of a litmus test.
 struct litmus {
-  cell x, y, z;
-  std::array<int, 4> r{};
+  cell x, y;
+  int r[4] = {};
 };
-
-/// All outcomes that are seen in many schedules. `lane(state, i)` is the program of thread i, and
-/// `observe(state)` what its outcome is.
-template <class Lane, class Observe>
-outcomes seen_by(const simt::grid& shape, simt::memory_model memory, const Lane& lane,
-                 const Observe& observe) {
-  constexpr std::uint64_t schedules = sanitized ? 3'000 : 20'000;
-  simt::explorer explorer(shape, 2000);
-  outcomes seen;
-  for (const auto how : {simt::strategy::sticky, simt::strategy::uniform, simt::strategy::pct}) {
-    for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
-      litmus state;
-      const auto ended = explorer.run({how, seed, memory},
-                                      [&] { lane(state, static_cast<int>(simt::thread_rank())); });
-      EXPECT_EQ(ended.stuck, "");
-      seen.insert(observe(state));
-    }
-  }
-  return seen;
-}
-
-/// Threads in blocks of their own, so no two share a warp.
-template <class Lane, class Observe>
-outcomes weak_outcomes(std::uint32_t threads, const Lane& lane, const Observe& observe) {
-  return seen_by({threads, 1}, simt::memory_model::weak, lane, observe);
-}
 
 /// Every outcome of `registers` registers of 0 or 1, but for those `without`.
 inline outcomes all_but(int registers, const outcomes& without) {

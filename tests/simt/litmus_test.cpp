@@ -4,7 +4,7 @@
 // sequentially consistent accesses and fences). Each test compares the set of outcomes that were
 // seen with the set that is allowed, so a forbidden one fails it, and one that is never seen, too.
 // Load buffering (LB), which C++ allows, is left out by the model, and LB's test says so.
-#include "litmus.hpp"
+#include "litmus_schedules.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
