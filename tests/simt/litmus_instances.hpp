@@ -33,9 +33,9 @@ namespace test {
 
 /// How the instances of a launch lie and run. The instances are numbered.
 struct instances {
-  std::uint32_t teams;          ///< of blocks, one for each block of the litmus test
-  std::uint32_t per_team;       ///< instances that a team runs at once
-  std::uint32_t laps;           ///< how often each team does so
+  std::uint32_t teams;     ///< of blocks, one for each block of the litmus test
+  std::uint32_t per_team;  ///< instances that a team runs at once
+  std::uint32_t laps;      ///< how often each team does so
   std::uint64_t seed;
   bool scattered = false;       ///< the words of one lane and the next are far apart
   bool together = false;        ///< x and y of an instance are neighbours
@@ -81,8 +81,8 @@ struct play_instances {
     const auto thread = static_cast<int>(role * lanes + rank % lanes);
     for (std::uint32_t lap = 0; lap < how.laps; ++lap) {
       const std::uint32_t instance = (lap * how.teams + team) * how.per_team + rank / lanes;
-      const std::uint64_t warp = (std::uint64_t{lap} << 40) +
-                                 (std::uint64_t{block} << 8) + rank / simt::warp_size;
+      const std::uint64_t warp =
+          (std::uint64_t{lap} << 40) + (std::uint64_t{block} << 8) + rank / simt::warp_size;
       const std::uint64_t drawn = mix64(how.seed + warp);
       instance_state s{words[how.place(instance, 0)], words[how.place(instance, 1)]};
       if ((drawn & 3) != 0) {
@@ -178,9 +178,9 @@ class instance_runs {
     machine().fill(words_.get(), 0, words_.size() * sizeof(cell));
     machine().fill(registers_.get(), 0, registers_.size() * sizeof(std::uint32_t));
     machine().fill(arrivals_.get(), 0, arrivals_.size() * sizeof(std::uint32_t));
-    machine().launch({Program::blocks * how.teams, how.per_team * Program::lanes},
-                     play_instances<Program>{program_, how, words_.get(), registers_.get(),
-                                             arrivals_.get()});
+    machine().launch(
+        {Program::blocks * how.teams, how.per_team * Program::lanes},
+        play_instances<Program>{program_, how, words_.get(), registers_.get(), arrivals_.get()});
     machine().launch(simt::grid::covering(how.count()),
                      count_instances{how, words_.get(), registers_.get(), counts_.get()});
     total_.instances += how.count();
@@ -233,13 +233,14 @@ inline std::string wrong_with(const instance_counts& counts, const outcomes& int
 inline void print(const char* what, const instance_counts& counts, const outcomes& interleaved,
                   const outcomes& weak) {
   std::printf("  %s: %llu instances\n", what, static_cast<unsigned long long>(counts.instances));
-  for (const auto& [kind, set] : {std::pair{"interleaved", &interleaved}, std::pair{"weak", &weak}}) {
+  for (const auto& [kind, set] :
+       {std::pair{"interleaved", &interleaved}, std::pair{"weak", &weak}}) {
     for (const outcome& one : *set) {
       const auto found = counts.seen.find(one);
       const std::uint64_t times = found == counts.seen.end() ? 0 : found->second;
-      std::printf("    %-11s %s %s %llu\n", kind, text_of(one).c_str(),
-                  times == 0 ? "allowed, NOT seen:" : "seen:",
-                  static_cast<unsigned long long>(times));
+      std::printf(
+          "    %-11s %s %s %llu\n", kind, text_of(one).c_str(),
+          times == 0 ? "allowed, NOT seen:" : "seen:", static_cast<unsigned long long>(times));
     }
   }
   if (weak.empty()) std::printf("    no weak outcome is allowed\n");
