@@ -146,8 +146,9 @@ class blocks_beyond_4_gib : public ::testing::Test {
   }
   /// The last call did not look like a hang.
   void expect_in_time() const { EXPECT_LT(ms_, most_ms) << "in ms, by one lane"; }
+
   static constexpr std::size_t heap_bytes = 12 * gib;
-  static inline const simt::grid wide{WARPHEAP_CUDA_MODEL ? 2048u : 4u, 256};
+  static inline const simt::grid wide{WARPHEAP_CUDA_MODEL ? 2048u : 4u, block_threads};
   double ms_ = 0;
 
  private:
@@ -178,6 +179,7 @@ TEST_F(blocks_beyond_4_gib, calloc_clears_all_of_a_block_and_nothing_else) {
   const auto bytes_of = [&](std::size_t i) { return i < first.size() ? gib : gib / 4; };
   for (std::size_t i = 0; i < others.size(); ++i) write(others[i], bytes_of(i), {false, i});
   give(subject_, {place});
+  EXPECT_EQ(wrong_words(place, bytes, {true, 0}), bytes / 8) << "words that are zero already";
   std::byte* const block = calloc("calloc of 4.5 GiB", count, each);
   ASSERT_EQ(block, place) << "there is no other room";
   expect_in_time();
