@@ -182,7 +182,10 @@ struct after_many_stores : two_blocks {
   template <class State>
   WARPHEAP_DEVICE void lane(State& s, int thread) const {
     if (thread == 0) {
-      for (int i = 1; i <= 20; ++i) s.x.store(i, relaxed);
+      for (int i = 1; i <= 20; ++i) {
+        s.x.store(i, relaxed);
+        keep_apart();
+      }
     } else {
       s.r[0] = s.x.load(relaxed) == 20;
       s.r[1] = look_at(s.x, how) != 0;

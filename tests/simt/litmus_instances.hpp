@@ -53,6 +53,9 @@ struct instances {
   }
 };
 
+/// Between stores to one word, of which ptxas drops all but the last if they follow each other.
+WARPHEAP_DEVICE inline void keep_apart() { simt::backoff(1); }
+
 /// What an instance of a litmus test is to the lane that runs a thread of it.
 struct instance_state {
   cell& x;
@@ -68,7 +71,8 @@ struct play_instances {
   cell* words;
   /// The registers of each instance, 2 bits each.
   std::uint32_t* registers;
-  /// How often blocks of each team have come to meet; one more word counts those who left alone.
+  /// How often blocks of each team have come to meet; one more word counts what went on without the
+  /// others.
   std::uint32_t* arrivals;
 
   WARPHEAP_DEVICE void operator()() const {
@@ -85,10 +89,8 @@ struct play_instances {
           (std::uint64_t{lap} << 40) + (std::uint64_t{block} << 8) + rank / simt::warp_size;
       const std::uint64_t drawn = mix64(how.seed + warp);
       instance_state s{words[how.place(instance, 0)], words[how.place(instance, 1)]};
-      if ((drawn & 3) != 0) {
-        s.x.hint();
-        s.y.hint();
-      }
+      // ptxas drops hints whose values nothing needs. Here they are zero, unless a block was late.
+      if ((drawn & 3) != 0 && s.x.hint() + s.y.hint() != 0) note_alone();
       meet(team, blocks * (lap + 1));
       wait(static_cast<std::uint32_t>(drawn >> 32));
       program.lane(s, thread);
@@ -108,9 +110,13 @@ struct play_instances {
       here.fetch_add(1u, relaxed);
       int looks = 0;
       while (here.load(relaxed) < blocks && looks < most_looks) ++looks;
-      if (looks == most_looks) simt::atomic_ref(arrivals[how.teams]).fetch_add(1u, relaxed);
+      if (looks == most_looks) note_alone();
     }
     simt::block_sync();
+  }
+
+  WARPHEAP_DEVICE void note_alone() const {
+    simt::atomic_ref(arrivals[how.teams]).fetch_add(1u, relaxed);
   }
 
   WARPHEAP_DEVICE void wait(std::uint32_t drawn) const {
@@ -157,7 +163,7 @@ struct count_instances {
 struct instance_counts {
   std::map<outcome, std::uint64_t> seen;
   std::uint64_t instances = 0;
-  /// Meetings of blocks, and how many a block has left alone.
+  /// How often blocks were to meet, and how often one went on alone.
   std::uint64_t meetings = 0;
   std::uint64_t alone = 0;
 };

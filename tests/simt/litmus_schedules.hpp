@@ -41,6 +41,9 @@ outcomes weak_outcomes(std::uint32_t threads, const Lane& lane, const Observe& o
   return seen_by({threads, 1}, simt::memory_model::weak, lane, observe);
 }
 
+/// Nothing drops a store here.
+inline void keep_apart() {}
+
 /// A litmus test that a GPU runs, too (litmus_instances.hpp). Weak memory must show all of its
 /// outcomes, and sequential memory those that some interleaving has.
 template <class Program>
