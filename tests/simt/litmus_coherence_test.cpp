@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // More of litmus_test.cpp: coherence of one word, orders of stores, barriers, plain stores, lanes
 // that spin.
-#include "litmus_schedules.hpp"
+#include "litmus.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {

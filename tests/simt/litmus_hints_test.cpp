@@ -3,11 +3,6 @@
 // test has the same program with a relaxed load, or with an order that binds the hint, where the
 // old value must not be seen.
 #include "litmus.hpp"
-#if WARPHEAP_CUDA_MODEL
-#include "litmus_instances.hpp"
-#else
-#include "litmus_schedules.hpp"
-#endif
 
 #include <gtest/gtest.h>
 #include <cstdint>
@@ -20,19 +15,6 @@ enum class kind { hint, load };
 WARPHEAP_DEVICE inline int look_at(cell& word, kind how) {
   return how == kind::hint ? word.hint() : word.load(relaxed);
 }
-
-/// What the litmus tests have in common: threads in blocks of their own, unless they say otherwise,
-/// and two registers.
-struct two_blocks {
-  static constexpr std::uint32_t blocks = 2;
-  static constexpr std::uint32_t lanes = 1;
-  static outcome observed(const litmus& s) { return two_registers(s); }
-};
-
-// In most of them, the second register is read later, and what it must not have is an older value.
-const outcomes in_order = all_but(2, {{1, 0}});
-const outcomes too_old{{1, 0}};
-const outcomes none{};
 
 struct message : two_blocks {
   order look;

@@ -12,7 +12,7 @@
 /// different multiprocessors) or not, and how long lanes wait. The order of all that is in no
 /// instance's program: it only makes outcomes likely.
 
-#include "litmus.hpp"
+#include "litmus_words.hpp"
 
 #include "device_array.hpp"
 #include "machine.hpp"

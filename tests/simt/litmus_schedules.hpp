@@ -4,7 +4,7 @@
 /// \file
 /// The outcomes of litmus tests in the explorer's schedules.
 
-#include "litmus.hpp"
+#include "litmus_words.hpp"
 
 #include "warpheap/simt/cpu/explorer.hpp"
 
