@@ -90,7 +90,10 @@ struct play_instances {
       const std::uint64_t drawn = mix64(how.seed + warp);
       instance_state s{words[how.place(instance, 0)], words[how.place(instance, 1)]};
       // ptxas drops hints whose values nothing needs. Here they are zero, unless a block was late.
-      if ((drawn & 3) != 0 && s.x.hint() + s.y.hint() != 0) note_alone();
+      if ((drawn & 3) != 0) {
+        const bool is_late = simt::warp().any(s.x.hint() + s.y.hint() != 0);
+        if (is_late && rank == 0) note_alone();
+      }
       meet(team, blocks * (lap + 1));
       wait(static_cast<std::uint32_t>(drawn >> 32));
       program.lane(s, thread);
