@@ -48,6 +48,20 @@ def identity(
     return (*what, *numbers.items())
 
 
+def _telling(row: Mapping[str, Any], parameters: Iterable[str], known: Description) -> list[str]:
+    """Return the parameters that tell the measurements of the row's case apart.
+
+    Every row has some fields, if only as null: of a case that does not have such a parameter, a
+    program writes the usual value, and a row that was not finished has null.
+    """
+    case = known.cases.get(str(row.get("case")))
+    return [
+        name
+        for name in parameters
+        if case is None or name in case.parameters or not known.fields[name].always
+    ]
+
+
 def _keyed(row: Mapping[str, Any]) -> set[str]:
     """Return the parameters that a row's key names, as far as they tell measurements apart."""
     try:
@@ -90,7 +104,7 @@ def file_rows(
             path = tree / name
             kept: dict[tuple[Any, ...], Row] = {}
             for row in [*(results.read(path) if path.is_file() else []), *new]:
-                measured = identity(row, parameters)
+                measured = identity(row, _telling(row, parameters, known))
                 before = kept.get(measured)
                 if before is None or _is_newer(row, before):
                     kept[measured] = row

@@ -113,6 +113,18 @@ def test_the_newest_row_of_a_measurement_replaces_the_others(tmp_path: Path) -> 
     assert {entry["threads"]: entry["malloc_ms"]["median"] for entry in rows} == {1024: 2.0, 1: 4.0}
 
 
+def test_a_row_that_was_finished_replaces_one_that_was_not(tmp_path: Path) -> None:
+    case = CaseFields("scaling", parameters={"threads": 1024})
+    known = Description({}, {"scaling": case})
+    early, late = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00+00:00"
+    lost = row(case="scaling", mode=None, status="timeout", reason="late", time=early, malloc=None)
+    published.file_rows([lost], tmp_path, known)
+    done = row(case="scaling", mode="thread", time=late)
+    published.file_rows([done, row(case="scaling", mode="thread", threads=1)], tmp_path, known)
+    (rows,) = filed(tmp_path).values()
+    assert [(entry["threads"], entry["status"]) for entry in rows] == [(1, "ok"), (1024, "ok")]
+
+
 @pytest.mark.parametrize("damaged", ["new", "tree"])
 def test_a_row_with_a_damaged_time_is_refused(run: Run, tmp_path: Path, damaged: str) -> None:
     for name in ("new", "tree"):

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "warpheap/core/bits.hpp"
+#include "warpheap/heap/block_contents.hpp"
 #include "warpheap/heap/contracts/contracts.hpp"
 #include "warpheap/heap/failure.hpp"
 #include "warpheap/simt/simt.hpp"
@@ -9,7 +10,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <utility>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -62,7 +62,7 @@ class handle {
                                std::size_t bytes) const requires block_manager<M> {
     const bool overflows = bytes != 0 && count > SIZE_MAX / bytes;
     void* block = malloc(overflows ? SIZE_MAX : count * bytes);
-    if (block != nullptr) std::memset(block, 0, count * bytes);
+    if (block != nullptr) block_contents::clear(block, count * bytes);
     return block;
   }
 
@@ -99,7 +99,7 @@ class handle {
     if (block != nullptr && bytes != 0 && bytes <= there) return block;
     void* larger = malloc(bytes);
     if (block == nullptr || (larger == nullptr && bytes != 0)) return larger;
-    if (larger != nullptr) std::memcpy(larger, block, there);
+    if (larger != nullptr) block_contents::copy(larger, block, there);
     free(block);
     return larger;
   }

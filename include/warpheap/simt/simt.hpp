@@ -16,7 +16,9 @@
 /// - `atomic_ref<T>` for 32- and 64-bit words and `fence(order)`, both at device scope;
 ///   `load_hint` and `load_hints`; the orders `acquire_to_write` and `release_by_fence`;
 ///   `block_atomic_ref<T>` for words in block-shared memory;
-/// - control: `backoff`, `block_sync`, `block_shared`, `call_apart`, `as_needed`, `repeat`, `trap`;
+/// - control: `backoff`, `block_sync`, `block_shared`, `call_apart`, `as_needed`, `repeat`,
+/// `prefetch`,
+///   `trap`;
 /// - host side: `device` (memory, copies, `launch`, `start`, properties, `resources` of a kernel if
 ///   it `tells_resources`).
 

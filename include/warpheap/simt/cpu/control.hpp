@@ -20,6 +20,9 @@ inline std::byte* block_shared() { return runtime::self().shared; }
 
 inline void block_sync() { runtime::wait_for_block(); }
 
+/// Nothing is far away in the CPU model.
+inline void prefetch(const void* /*address*/) {}
+
 /// Ends the program. For debugging: no manager calls it.
 [[noreturn]] inline void trap() {
   std::fflush(stdout);  // what lanes have printed

@@ -21,6 +21,11 @@ WARPHEAP_DEVICE inline std::byte* block_shared() {
 
 WARPHEAP_DEVICE inline void block_sync() { __syncthreads(); }
 
+/// Has the bytes around `address` brought closer, for loads that follow soon. \pre they are memory
+WARPHEAP_DEVICE inline void prefetch(const void* address) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
+}
+
 /// Ends the kernel with an error that surfaces on the host. For debugging: no manager calls it.
 WARPHEAP_DEVICE inline void trap() { __trap(); }
 
