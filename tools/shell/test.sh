@@ -72,7 +72,7 @@ compile_cuda() {
   if have_gpu; then
     build_step cuda-release
   else
-    build_step cuda-compile bench/all examples/all drop_in-linked managers-registers-said \
+    build_step cuda-compile warpheap-bench-cuda examples/all drop_in-linked managers-registers-said \
       warpheap-host-driver-tests simt-errors-test &&
       run_ctest cuda-compile cuda-compile
   fi
