@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes the sources of the test that each header compiles alone, and twice.
 
-Usage: chains.py INCLUDE MODEL OUT SUFFIX HEADER...: INCLUDE is the folder of the headers, and MODEL the
-folder of simt/ that is compiled, cpu or cuda. Writes a source for each chain of headers to the folder
-OUT, and prints its name.
+Usage: chains.py INCLUDE MODEL OUT SUFFIX HEADER...: INCLUDE is the folder of the headers, and MODEL
+the folder of simt/ that is compiled, cpu or cuda. Writes a source for each chain of headers to the
+folder OUT, and prints its name.
 
-Each header of a chain includes the one before it, itself or through others. So what a translation unit
-has seen when it comes to a header is what the header includes anyway: the header gets nothing that it
-would not get alone. The number of chains is the smallest possible (Dilworth's theorem).
+Each header of a chain includes the one before it, itself or through others. So what a translation
+unit has seen when it comes to a header is what the header includes anyway: the header gets nothing
+that it would not get alone. The number of chains is the smallest possible (Dilworth's theorem).
 """
 
 import re
 import sys
 from pathlib import Path
 
-_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(if|endif|include)(?:\w*)(?:[ \t]+\"([^\"]+)\")?", re.MULTILINE)
+_DIRECTIVE = re.compile(
+    r"^[ \t]*#[ \t]*(if|endif|include)(?:\w*)(?:[ \t]+\"([^\"]+)\")?", re.MULTILINE
+)
 
 
 def direct_includes(text: str, model: str) -> set[str]:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tests of chains.py: no header gets from another one of its chain what it does not include itself."""
+"""Tests of chains.py: no header gets from others of its chain what it does not include itself."""
 
+import itertools
 import subprocess
 import sys
 import tempfile
@@ -22,7 +23,9 @@ class Includes(unittest.TestCase):
         self.assertEqual(direct_includes(text + '#include "d.hpp"\n', "cpu"), {"a.hpp", "d.hpp"})
 
     def test_the_model_that_is_compiled_is_there(self) -> None:
-        text = '#if CUDA\n#include "x/simt/cuda/y.hpp"\n#else\n#include "x/simt/cpu/y.hpp"\n#endif\n'
+        text = (
+            '#if CUDA\n#include "x/simt/cuda/y.hpp"\n#else\n#include "x/simt/cpu/y.hpp"\n#endif\n'
+        )
         self.assertEqual(direct_includes(text, "cpu"), {"x/simt/cpu/y.hpp"})
         self.assertEqual(direct_includes(text, "cuda"), {"x/simt/cuda/y.hpp"})
 
@@ -39,9 +42,11 @@ class Chains(unittest.TestCase):
         self.assertEqual(chains_of({"c": {"b"}, "b": {"a"}, "a": set()}), [["a", "b", "c"]])
 
     def test_of_two_that_do_not_include_each_other_one_is_apart(self) -> None:
-        found = chains_of({"low": set(), "left": {"low"}, "right": {"low"}, "top": {"left", "right"}})
+        found = chains_of(
+            {"low": set(), "left": {"low"}, "right": {"low"}, "top": {"left", "right"}}
+        )
         self.assertEqual(len(found), 2)
-        self.assertEqual(sorted(sum(found, [])), ["left", "low", "right", "top"])
+        self.assertEqual(sorted(itertools.chain(*found)), ["left", "low", "right", "top"])
         self.assertFalse(any({"left", "right"} <= set(chain) for chain in found))
 
     def test_all_headers_of_this_tree_are_in_one_chain_each(self) -> None:
@@ -52,9 +57,9 @@ class Chains(unittest.TestCase):
         direct = {name: direct_includes(texts[name], "cpu") & set(names) for name in names}
         includes = all_includes(direct)
         found = chains(includes)
-        self.assertEqual(sorted(sum(found, [])), sorted(names))
+        self.assertEqual(sorted(itertools.chain(*found)), sorted(names))
         for chain in found:
-            for below, top in zip(chain, chain[1:], strict=False):
+            for below, top in itertools.pairwise(chain):
                 self.assertIn(below, includes[top])
 
 
