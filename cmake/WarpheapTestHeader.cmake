@@ -3,27 +3,17 @@
 # needs another one and does not include it still fails. Needs warpheap::cpu and GTest.
 include_guard(GLOBAL)
 
-# _precompile(TARGET HOW...): gives the target a compiled header, and ccache what it asks for to know
-# that by its content; tools/shell/build.sh sets the rest.
-function(_precompile target)
-  target_precompile_headers(${target} ${ARGN})
-  target_compile_options(
-    ${target}
-    PRIVATE
-      $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>
-      "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Xclang -fno-pch-timestamp>"
-  )
-endfunction()
+include(WarpheapCompiledHeader)
 
 # warpheap_precompile_googletest(TARGET): for a target with options that no other has. Compilers
 # refuse a header that was compiled with others.
 function(warpheap_precompile_googletest target)
-  _precompile(${target} PRIVATE <gtest/gtest.h>)
+  warpheap_precompile(${target} PRIVATE <gtest/gtest.h>)
 endfunction()
 
 # warpheap_share_googletest(TARGET): for a target with the options of warpheap_add_test.
 function(warpheap_share_googletest target)
-  _precompile(${target} REUSE_FROM warpheap_googletest)
+  warpheap_precompile(${target} REUSE_FROM warpheap_googletest)
 endfunction()
 
 set(_source ${CMAKE_CURRENT_BINARY_DIR}/googletest.cpp)

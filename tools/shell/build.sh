@@ -56,7 +56,7 @@ build_step() {
     export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
     # Another clone of the same sources finds the same objects.
     export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
-    # Without these it caches nothing that uses a compiled header (WarpheapTestHeader.cmake). No source
+    # Without these it caches nothing that uses a compiled header (WarpheapCompiledHeader.cmake). No source
     # of ours has the time in it.
     export CCACHE_SLOPPINESS=pch_defines,time_macros
   fi

@@ -37,23 +37,26 @@ run_ctest() {
     --output-junit "$reports/$name.xml" "$@" 2>&1 </dev/null | fit)
 }
 
-build_and_ctest() { build_step "$1" && run_ctest "$1" "$1"; }
+# build_and_ctest PRESET [TARGET...]: the tests of a preset; of what is built, the targets or all.
+build_and_ctest() { build_step "$@" && run_ctest "$1" "$1"; }
 
 # cpu_half ON|OFF: with or without mutants, which judge the explorer and not the managers, headers
 # alone, of which other tests include nearly all, and the comparison of the host pools. They take long.
 cpu_half() {
   # shellcheck disable=SC2034 # `configure` reads it.
-  local settings=(-D "WARPHEAP_MUTANTS=$1" -D "WARPHEAP_TEST_HEADERS=$1")
-  build_and_ctest cpu-release || return
-  # Half a minute to compile, and the tool's tests run it where it is.
-  if [[ $1 == ON ]]; then build_step cpu-release warpheap-bench-host-pools; fi
+  local settings=(-D "WARPHEAP_MUTANTS=$1" -D "WARPHEAP_TEST_HEADERS=$1") more=()
+  # Half a minute of one core to compile, beside all else; the tool's tests run it where it is.
+  if [[ $1 == ON ]]; then more=(all warpheap-bench-host-pools); fi
+  build_and_ctest cpu-release "${more[@]}"
 }
 
-# run_pytest NAME [ARGUMENT...]: the tests of the tool.
+# run_pytest NAME [ARGUMENT...]: the tests of the tool. Many wait for a child, and leave their core
+# to another process: three for two cores.
 run_pytest() {
-  local name=$1
+  local name=$1 processes
   shift
-  (cd "$root" && "$venv/bin/python" -m pytest --quiet --numprocesses "$(jobs)" --dist loadgroup \
+  processes=$((($(jobs) * 3 + 1) / 2))
+  (cd "$root" && "$venv/bin/python" -m pytest --quiet --numprocesses "$processes" --dist loadgroup \
     --junit-xml "$reports/$name.xml" "$@" \
     2>&1 </dev/null | fit)
 }
@@ -72,7 +75,7 @@ compile_cuda() {
   if have_gpu; then
     build_step cuda-release
   else
-    build_step cuda-compile bench/all examples/all drop_in-linked managers-registers-said \
+    build_step cuda-compile warpheap-bench-cuda examples/all drop_in-linked managers-registers-said \
       warpheap-host-driver-tests simt-errors-test &&
       run_ctest cuda-compile cuda-compile
   fi
