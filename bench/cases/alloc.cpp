@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "bench/host/support.hpp"
 
+#include <optional>
+
 namespace warpheap::bench {
 
 namespace {
@@ -30,9 +32,9 @@ measurement measure_alloc(const case_run& c) {
   wrong.put_into(row);
   row.add(fields::malloc_ms, summarize_warm(took.malloc_ms));
   add_free(row, c.manager, took.free_ms);
-  if (c.manager.frees) {
-    row.add(fields::null_free_ms, summarize_warm(free_nulls(c, *heap, blocks.batch().count)));
-  }
+  std::optional<summary> of_nulls;
+  if (c.manager.frees) of_nulls = summarize_warm(free_nulls(c, *heap, blocks.batch().count));
+  row.add(fields::null_free_ms, of_nulls);
   return row;
 }
 

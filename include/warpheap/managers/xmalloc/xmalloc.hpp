@@ -58,8 +58,8 @@
 /// scarce. A trim, for which all would wait, begins only if some Superblock has no block that
 /// callers hold. Lanes that find a class being refilled look again after longer and longer pauses:
 /// a hundred thousand that looked at the same few words delayed those that refilled.
-/// Most blocks of 1 to 32 KiB are Memoryblocks, taken one after the other: a launch took 9.9 s, and
-/// 5.8 s in a form that was not kept. What was tried is in docs/decisions/0044 and 0046.
+/// Most blocks of 1 to 32 KiB are Memoryblocks, taken one after the other: a launch took 9.88 s,
+/// and 5.8 s in a form that was not kept. What was tried is in docs/decisions/0044 and 0046.
 ///
 /// On a heap that an earlier fill has left in Superblocks of another class, what counts is how many
 /// requests one turn at the lock serves, and one trim (docs/decisions/0044 and 0046). So a trim
@@ -73,7 +73,7 @@
 /// second on a new heap when each lane searched by itself. Four rings of free Memoryblocks for each
 /// power of two (free_rings.hpp) keep a search from walking past those that are too small. But the
 /// lock hands out and takes back one or two million of them a second: 262,144 lanes that exchange
-/// 32 blocks of 1 to 32 KiB each took 5.8 to 8.3 s.
+/// 32 blocks of 1 to 32 KiB each took 5.8 to 9.9 s.
 ///
 /// Null: FIFOs of the class and heap had nothing, and neither could a trim bring anything, when the
 /// lane looked there in turn, and no refill or trim was under way; or other lanes took what each of
