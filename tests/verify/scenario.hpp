@@ -16,8 +16,8 @@
 /// - `static constexpr bool races = true` if the lanes' own use of memory is wrong, so that races
 ///   which ThreadSanitizer reports are none of the subject's.
 ///
-/// A subject is added by a global object, see subjects/exhaustion.cpp for a structure and
-/// subjects/random_walk.cpp for managers.
+/// A subject is added by a global object, see tests/sync/explore_exhaustion.cpp for a
+/// structure and tests/managers/random_walk/explore_pages.cpp for managers.
 
 #include "races.hpp"
 #include "untracked.hpp"

@@ -7,7 +7,7 @@
 /// bins.
 ///
 /// The state of a page is one word, [ owner: 20 | count: 12 ]. The owner is the list that the slab
-/// belongs to (slab_list.hpp); `count` of its items are free and not promised. It is kept in a
+/// belongs to (slab_lists.hpp); `count` of its items are free and not promised. It is kept in a
 /// table, so a late lane reads the state of whatever is there now, and never mistakes a caller's
 /// data for a header: a compare-exchange of the whole word takes from a slab of the intended list,
 /// or fails.

@@ -40,7 +40,7 @@ struct coalescing {
     }
   }
 
-  /// Makes `parent`, which has `parent_bytes` of `asked`, the parent of all members; each gets its
+  /// Makes `parent`, which has room for all of `asked`, the parent of all members; each gets its
   /// piece. A collective of the members.
   WARPHEAP_DEVICE static std::byte* split(const request& asked, std::byte* parent) {
     if (asked.members.is_leader()) {

@@ -60,7 +60,7 @@ class group {
   T scan_add(T value) const {
     return static_cast<T>(collect(runtime::collective::scan_add, value));
   }
-  /// The bits of all members. \pre no two members pass the same bit
+  /// The least value that a member passes.
   std::uint32_t least(std::uint32_t value) const {
     std::uint32_t found = value;
     for (lane_mask rest = members_; !rest.empty(); rest = rest.without(rest.lowest())) {
@@ -69,6 +69,7 @@ class group {
     return found;
   }
 
+  /// The bits of all members. \pre no two members pass the same bit
   std::uint64_t merge_bits(std::uint64_t bits) const {
     return shuffle(scan_add(bits) + bits, highest_bit(members_.bits()));
   }
