@@ -237,7 +237,9 @@ def _occupancy(scale: Scale) -> Iterator[Parameters]:
 
 def _scattered_frees(scale: Scale) -> Iterator[Parameters]:
     mixed = {**_size(SMALLEST, 4 * KIB), "distribution": "powers"}
-    sizes = [_size(16), _size(64), _size(256), _size(4 * KIB), mixed] if scale.full else [_size(64)]
+    # Each launch fills the heap anew, which takes some managers long with small blocks on the CPU.
+    every = [_size(16), _size(64), _size(256), _size(4 * KIB), mixed]
+    sizes = every if scale.full else [_size(256)]
     threads = 1 << scale.max_threads_log2 if scale.full else 4 * KIB
     common = {"heap_bytes": scale.filled_heap_bytes, "iterations": scale.iterations}
     for size in sizes:
