@@ -14,6 +14,7 @@ constexpr field<double> refilled_share{{.name = "refilled_share",
 constexpr field<bool> quarter_in_one_block{
     {.name = "quarter_in_one_block",
      .about = "whether the empty heap serves a quarter of itself in one block; null: not claimed"}};
+
 measurement measure_holes(const case_run& c) {
   const auto heap = open_heap(c);
   const heap_fill filled = fill_heap(c, *heap, c.chosen[given::threads]);

@@ -188,8 +188,8 @@ def test_a_late_manager_has_no_bar_and_words_that_say_why(tmp_path: Path) -> Non
 
 
 def occupancy(name: str, **fields: Any) -> list[dict[str, Any]]:
-    used = {"case": "occupancy", "manager": name, **fields}
-    rows = [row(free_percent=float(f), **used) for f in (100, 50, 10, 2)]
+    same = {"case": "occupancy", "manager": name, **fields}
+    rows = [row(free_percent=float(f), **same) for f in (100, 50, 10, 2)]
     for used, entry in enumerate(rows):
         entry["malloc_ms"] = {"median": 1.0 + used, "max": 10.0 + used}
     return rows

@@ -17,8 +17,7 @@
 ///   `load_hint` and `load_hints`; the orders `acquire_to_write` and `release_by_fence`;
 ///   `block_atomic_ref<T>` for words in block-shared memory;
 /// - control: `backoff`, `block_sync`, `block_shared`, `call_apart`, `as_needed`, `repeat`,
-/// `prefetch`,
-///   `trap`;
+///   `prefetch`, `trap`;
 /// - host side: `device` (memory, copies, `launch`, `start`, properties, `resources` of a kernel if
 ///   it `tells_resources`).
 

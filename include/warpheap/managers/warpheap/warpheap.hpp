@@ -51,10 +51,9 @@
 /// change the words that it looks at; and for the lanes of its warp that called together with it,
 /// each of whose steps ends. So waits end, whichever lanes of a warp run.
 ///
-/// Steady load: launches of millions of requests near exhaustion take up to 67 ms in the survey's
+/// Steady load: launches of millions of requests near exhaustion take up to 65 ms in the survey's
 /// rows. A launch takes longer if it has many requests for large blocks: 2.4 s in a soak of an
-/// 8 GiB heap, with 13 requests of 8 KiB to 16 MiB from each of up to 262,144 lanes, nearly all of
-/// which look for runs of chunks in vain.
+/// 8 GiB heap, with 13 requests of 8 KiB to 16 MiB from each of up to 262,144 lanes.
 ///
 /// Null: at a moment of the call, all words of the class were full, no slot was on offer and no
 /// chunk was free, according to what the lane has acquired; or in a look, or a few if a whole warp
