@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "growth_cases.hpp"
 
+#include "ledger.hpp"
 #include "manager_world.hpp"
 #include "untracked.hpp"
 
@@ -34,7 +35,12 @@ class growing_world : public heap_world {
 
   bool grow(const simt::group& together, int steps) {
     any_manager& grown = heap.manager();
-    return grown.grow(together, static_cast<std::size_t>(steps) * grown.growth_step());
+    const std::size_t bytes = static_cast<std::size_t>(steps) * grown.growth_step();
+    const bool has_grown = grown.grow(together, bytes);
+    remark_step([&] {
+      return "grow by " + std::to_string(bytes) + " bytes: " + (has_grown ? "grown" : "refused");
+    });
+    return has_grown;
   }
 
   /// Once everything is freed, all that was free or was added can be allocated, and no more.

@@ -15,6 +15,15 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
+/// For the account of a replay: a lane has made a step that is about no single block.
+/// \param text composes what it was, if there is an account
+template <class Compose>
+void remark_step(const Compose& text) {
+  if (!simt::traced()) return;
+  const std::string composed = text();
+  simt::remark(composed.c_str());
+}
+
 /// Which blocks are held, at every moment, and the first thing that was wrong with one.
 class ledger {
  public:

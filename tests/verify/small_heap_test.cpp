@@ -5,8 +5,12 @@
 
 #include "exploration.hpp"
 #include "manager_cases.hpp"
+#include "managers/fdg_malloc/setups.hpp"
+#include "managers/warpheap/setups.hpp"
 
 #include "warpheap/managers/bump/bump.hpp"
+#include "warpheap/managers/fdg_malloc/fdg_malloc.hpp"
+#include "warpheap/managers/warpheap/warpheap.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,6 +25,8 @@ using ::testing::Not;
 using ::testing::ThrowsMessage;
 
 using one_counter = bump<bump_config{.counters = bump_counters::one}>;
+using smallest_fdg =
+    fdg_malloc<fdg_config{.least_superblock_bytes = 64, .most_superblock_bytes = 64}>;
 
 /// Hands out memory that is not the heap's.
 struct generous : one_counter {
@@ -29,13 +35,24 @@ struct generous : one_counter {
   alignas(16) static inline std::byte elsewhere[64];
 };
 
-/// A case of every manager, by name.
-template <class M>
-std::unique_ptr<scenario> case_of_manager(const std::string& name, const setup<M>& how) {
-  for (const named_case& one : manager_cases(how)) {
+/// No warp heap can begin.
+struct full_from_the_start : smallest_fdg {
+  using smallest_fdg::smallest_fdg;
+  warp_heap begin(const simt::group& /*lanes*/) const { return {}; }
+};
+
+std::unique_ptr<scenario> case_named(const std::string& name,
+                                     const std::vector<named_case>& cases) {
+  for (const named_case& one : cases) {
     if (one.name == name) return one.make();
   }
   return nullptr;
+}
+
+/// A case of every manager, by name.
+template <class M>
+std::unique_ptr<scenario> case_of_manager(const std::string& name, const setup<M>& how) {
+  return case_named(name, manager_cases(how));
 }
 
 constexpr int room = 1280;
@@ -135,6 +152,38 @@ TEST(replay, shows_each_operation_with_its_lane_size_and_result) {
   EXPECT_THAT(trace, HasSubstr("block 1 thread 3: malloc of 16 bytes: block at offset"));
   EXPECT_THAT(trace, HasSubstr("block 0 thread 0: malloc of 32 bytes: block at offset"));
   EXPECT_THAT(trace, Not(HasSubstr("WRONG")));
+}
+
+TEST(replay, shows_where_warp_heaps_begin_are_tidied_up_and_end) {
+  const auto explored = case_named("tidied_up", warp_heap_cases(small_fdg<smallest_fdg>()));
+  std::string trace;
+  EXPECT_EQ(explored->run({simt::strategy::sticky, 1}, &trace), "");
+  for (const std::string lane : {"block 0 thread 0: ", "block 0 thread 1: "}) {
+    EXPECT_THAT(trace, HasSubstr(lane + "begin: warp heap 1\n"));
+  }
+  // Lane 0 has taken all memory, and lane 1 a block after that was freed.
+  EXPECT_THAT(trace, HasSubstr("thread 0: tidy_up of warp heap 1, blocks held: 1\n"));
+  EXPECT_THAT(trace, HasSubstr("thread 1: tidy_up of warp heap 1, blocks held: 0\n"));
+  EXPECT_THAT(trace, HasSubstr("thread 0: end of warp heap 1, blocks held: 0\n"));
+  EXPECT_THAT(trace, HasSubstr("thread 1: end of warp heap 1, blocks held: 1\n"));
+}
+
+TEST(replay, shows_that_a_warp_heap_could_not_begin) {
+  const auto explored = case_named("tidied_up", warp_heap_cases(small_fdg<full_from_the_start>()));
+  std::string trace;
+  EXPECT_THAT(explored->run({simt::strategy::sticky, 1}, &trace), HasSubstr("memory is free"));
+  EXPECT_THAT(trace, HasSubstr("block 0 thread 1: begin: null\n"));
+  EXPECT_THAT(trace, Not(HasSubstr("end of"))) << "what has not begun is not ended";
+}
+
+TEST(replay, shows_how_much_a_heap_grows) {
+  const auto explored = case_named("growths_at_once",
+                                   growth_cases(growing_chunks<warpheap_manager<patient_lanes>>()));
+  std::string trace;
+  EXPECT_EQ(explored->run({simt::strategy::sticky, 1}, &trace), "");
+  // Two of the four growths that warps ask for have room, of 11 chunks of 256 bytes each.
+  EXPECT_THAT(trace, HasSubstr(": grow by 2816 bytes: grown\n"));
+  EXPECT_THAT(trace, HasSubstr(": grow by 2816 bytes: refused\n"));
 }
 
 TEST(replay, shows_where_a_check_failed) {

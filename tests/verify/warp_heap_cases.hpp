@@ -111,7 +111,9 @@ class warp_heap_world {
   };
 
   holding begin(const simt::group& together = simt::coalesced(nullptr)) {
-    return {manager_.begin(together), {}, 0};
+    const warp_heap from = manager_.begin(together);
+    remark_step([&] { return "begin: " + (from ? name_of(from) : "null"); });
+    return {from, {}, 0};
   }
 
   /// Takes a block and fills it with its tag; false if there is none.
@@ -142,11 +144,11 @@ class warp_heap_world {
   void note(const char* what) { ledger_.note(what); }
 
   void tidy_up(holding& mine) {
-    check(mine);
+    let_go("tidy_up", mine);
     if (mine.from) manager_.tidy_up(mine.from);
   }
   void end(holding& mine) {
-    check(mine);
+    let_go("end", mine);
     if (mine.from) manager_.end(mine.from);
   }
 
@@ -180,8 +182,21 @@ class warp_heap_world {
   void keep_state() { state_.assign(region_.base(), region_.base() + bytes_); }
 
  private:
-  /// A lane has held its blocks until now, whatever other participants have done.
-  void check(holding& mine) {
+  /// What a replay calls a warp heap.
+  static std::string name_of(const warp_heap& one) {
+    std::uint64_t number = 0;
+    std::memcpy(&number, &one, sizeof one);
+    return "warp heap " + std::to_string(number);
+  }
+
+  /// A lane calls `call`, and has held its blocks until now, whatever other participants have done.
+  void let_go(const char* call, holding& mine) {
+    if (mine.from) {
+      remark_step([&] {
+        return call + (" of " + name_of(mine.from)) +
+               ", blocks held: " + std::to_string(mine.count);
+      });
+    }
     for (int i = 0; i < mine.count; ++i) {
       const ledger::entry& block = mine.blocks[static_cast<std::size_t>(i)];
       const auto* words = reinterpret_cast<const std::uint32_t*>(block.start);
