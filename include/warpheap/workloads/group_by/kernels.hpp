@@ -10,6 +10,7 @@
 
 #include "warpheap/containers/block_heap.hpp"
 #include "warpheap/core/align.hpp"
+#include "warpheap/sync/group_sum.hpp"
 #include "warpheap/workloads/group_by/page_split.hpp"
 #include "warpheap/workloads/group_by/short_groups.hpp"
 
@@ -181,31 +182,23 @@ struct group_pages {
     if (i >= in.count) return;
     const group_by_data::row_page& page = in.pages[i];
     const auto* const rows = reinterpret_cast<const group_by_data::keyed_row*>(page.page);
-    std::uint64_t count = 0;
     std::uint64_t sum = 0;
-    std::uint32_t min_complement = 0;
+    std::uint32_t min = ~std::uint32_t{0};
     std::uint32_t max = 0;
     for (auto k = static_cast<std::uint32_t>(simt::lane_id()); k < page.rows;
          k += simt::warp_size) {
       const std::uint32_t value = rows[k].value;
-      ++count;
       sum += value;
-      if (min_complement < ~value) min_complement = ~value;
+      if (min > value) min = value;
       if (max < value) max = value;
     }
     const simt::group together = simt::warp();
-    for (int step = simt::warp_size / 2; step > 0; step /= 2) {
-      const int other = simt::lane_id() ^ step;
-      count += together.shuffle(count, other);
-      sum += together.shuffle(sum, other);
-      const std::uint32_t their_min = together.shuffle(min_complement, other);
-      const std::uint32_t their_max = together.shuffle(max, other);
-      if (min_complement < their_min) min_complement = their_min;
-      if (max < their_max) max = their_max;
-    }
+    const std::uint64_t total = sync::sum_over(together, sum).total;
+    const std::uint32_t least = together.least(min);
+    const std::uint32_t least_complement = together.least(~max);
     if (!together.is_leader()) return;
-    add_to<simt::atomic_ref>(in.done.groups[in.numbers[page.chain]], count, sum, min_complement,
-                             max);
+    add_to<simt::atomic_ref>(in.done.groups[in.numbers[page.chain]], page.rows, total, ~least,
+                             ~least_complement);
   }
 };
 
