@@ -15,7 +15,7 @@ from pathlib import Path
 
 # What to look for, and what to write instead.
 PHRASES = (
-    (r"gives? (?:a )?null|(?:is|are|was) given null", "'returns null'"),
+    (r"gives? (?:a )?null|answers? with null|(?:is|are|was) given null", "'returns null'"),
     (r"memory (?:that )?(?:is|was|were) out|out of memory is", "'out of memory' or 'exhausted'"),
     (r"(?:mallocs?|frees?) (?:warm|cold|fresh)(?=[ ,.;:)])", "'warm malloc'"),
     (r"waits? for nobody", "'never waits'"),
@@ -33,14 +33,17 @@ PHRASES = (
     (
         r"(?<![Tt]here )(?:is|are|was|were) no "
         r"(?!longer|more|less|fewer|larger|smaller|worse|better|later|earlier|different|such|other"
-        r"|need|matter)[a-zA-Z]+",
+        r"|need|matter)['\"`]?[a-zA-Z/#]+",
         "'is not a ...' or 'unknown ...'",
     ),
     (r"what (?:is|was) no\b", "'a pointer that is not a ...'"),
     (r"(?<!there )(?:is|are|was|were) none(?! left| of)", "'does not exist' or 'is not one'"),
     (r"nothing that is needed is missing", "'all requirements are met'"),
     (r"[Nn]othing here is", "'none of this is'"),
-    (r"(?:can|could|cannot|to) be had\b|(?:is|are|was|were) had\b", "'is available' or 'got'"),
+    (
+        r"(?:can|could|cannot|to) (?:\w+ )?be had\b|(?:is|are|was|were) had\b",
+        "'is available' or 'got'",
+    ),
     (r"(?:of|in|with|takes?|has|as|up to) so many(?! \w+ that\b)", "'this many'"),
     (r"for want of", "'because there is no ...'"),
     (r"counts? from below|memory from below", "'upstream'"),

@@ -34,7 +34,7 @@ struct manager_info {
   std::uint64_t largest_block = 0;
   std::uint64_t alignment = 16;
   bool frees = true;
-  /// A full heap answers with null, and blocks in use do not overlap.
+  /// A full heap returns null, and blocks in use do not overlap.
   bool runs_out = true;
   /// Its blocks are pages of one size.
   bool fixed_pages = false;

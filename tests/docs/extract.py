@@ -25,7 +25,7 @@ def main(document: str, folder: str) -> int:
             continue
         if name is None:
             print(
-                f"{document}: a block's first line is no '// NAME.cpp': {block.splitlines()[0]}",
+                f"{document}: a block must begin with '// NAME.cpp', not: {block.splitlines()[0]}",
                 file=sys.stderr,
             )
             return 1

@@ -7,6 +7,7 @@ import check_english
 
 REFUSED = (
     "a full heap gives null",
+    "a full heap answers with null",
     "when memory is out",
     "times of malloc warm, on an H200",
     "it waits for nobody",
@@ -27,9 +28,11 @@ REFUSED = (
     "Nothing here is usual",
     "all blocks that can be had",
     "the memory cannot be had here",
+    "blocks that can still be had",
     "3 blocks were had from a heap",
     "a heap of so many chunks",
     "the answer is no JSON",
+    "the first line is no '// NAME.cpp'",
     "it fails for want of memory",
     "a bitmap outside of the heap",
     "a bit a page, and no more",

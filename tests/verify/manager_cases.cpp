@@ -175,8 +175,8 @@ class nearly_full : public heap_world {
   }
 
  protected:
-  /// The blocks that were free can still be had, no more and no less, and again when they were
-  /// freed once more.
+  /// The blocks that were free can be allocated, no more and no less, and again once they have been
+  /// freed.
   std::string recount() {
     std::string wrong = heap.problem();
     for (int round = 0; round < 2 && wrong.empty(); ++round) {
