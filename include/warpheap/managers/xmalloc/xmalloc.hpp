@@ -58,8 +58,8 @@
 /// scarce. A trim, for which all would wait, begins only if some Superblock has no block that
 /// callers hold. Lanes that find a class being refilled look again after longer and longer pauses:
 /// a hundred thousand that looked at the same few words delayed those that refilled.
-/// Most blocks of 1 to 32 KiB are Memoryblocks, taken one after the other: a launch took 9.88 s,
-/// and 5.8 s in a form that was not kept. What was tried is in docs/decisions/0044 and 0046.
+/// Most blocks of 1 to 32 KiB are Memoryblocks, taken one after the other: a launch took 9.88 s.
+/// What was tried, with the times of each form, is in docs/decisions/0044 and 0046.
 ///
 /// On a heap that an earlier fill has left in Superblocks of another class, what counts is how many
 /// requests one turn at the lock serves, and one trim (docs/decisions/0044 and 0046). So a trim
