@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t longest = 600;
 constexpr std::byte rubbish{0xa5};
 
-struct alignas(block_contents::alignment) room {
+struct alignas(least_alignment) room {
   std::array<std::byte, longest + 1> bytes{};
 };
 

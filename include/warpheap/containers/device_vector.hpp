@@ -4,6 +4,7 @@
 #include "warpheap/containers/block_heap.hpp"
 #include "warpheap/containers/team.hpp"
 #include "warpheap/core/bits.hpp"
+#include "warpheap/heap/capabilities.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -41,8 +42,7 @@ class device_vector {
   /// Bytes of the block of a vector with room for `count` elements.
   WARPHEAP_HD static constexpr std::uint64_t bytes_for(std::uint64_t count) {
     const std::uint64_t bytes = count * sizeof(T);
-    return bytes <= containers::block_alignment ? containers::block_alignment
-                                                : std::uint64_t{1} << ceil_log2(bytes);
+    return bytes <= least_alignment ? least_alignment : std::uint64_t{1} << ceil_log2(bytes);
   }
 
   /// Appends a value. By a lane. False, and nothing changes, if there is no room and no memory.

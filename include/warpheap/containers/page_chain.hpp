@@ -4,6 +4,7 @@
 #include "warpheap/containers/block_heap.hpp"
 #include "warpheap/containers/team.hpp"
 #include "warpheap/core/assert.hpp"
+#include "warpheap/heap/capabilities.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +24,7 @@ template <containers::block_element T>
 class page_chain {
  public:
   /// The header of a page; the elements follow it.
-  struct alignas(containers::block_alignment) page {
+  struct alignas(least_alignment) page {
     page* next;
     std::uint32_t used;
 

@@ -8,6 +8,9 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 
+/// Bytes to which every manager aligns its blocks, at least.
+inline constexpr std::size_t least_alignment = 16;
+
 /// What happens to freed memory.
 enum class memory_reuse {
   none,       ///< nothing is handed out again before a reset
@@ -43,8 +46,8 @@ struct capabilities {
   /// Largest request in bytes that a heap of any size serves; 0: limited only by the heap's size.
   /// The limit of a given heap is `heap::largest_block()`.
   std::size_t largest_block = 0;
-  /// Every block's address is a multiple of this, which is at least 16.
-  std::size_t alignment = 16;
+  /// Every block's address is a multiple of this, which is at least `least_alignment`.
+  std::size_t alignment = least_alignment;
   /// Single blocks can be freed. A manager that cannot still accepts every `free` and ignores it.
   bool frees = true;
   memory_reuse reuse = memory_reuse::all;
