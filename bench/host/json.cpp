@@ -128,9 +128,12 @@ json fields_json() {
   return all;
 }
 
+/// Whether each backend has a standard value of its own.
+bool is_by_backend(const case_parameter& own) { return own.info == &given::heap_bytes; }
+
 /// A standard value as the command line would read it; null without one.
 json standard_json(const case_parameter& own, const backend_info& backend) {
-  if (own.info == &given::heap_bytes) return backend.default_heap_bytes;
+  if (is_by_backend(own)) return backend.default_heap_bytes;
   if (own.standard.empty()) return nullptr;
   const bool text = own.info->kind == field_kind::text || own.info->kind == field_kind::graph;
   return text ? json(own.standard) : json::parse(own.standard);
@@ -139,7 +142,9 @@ json standard_json(const case_parameter& own, const backend_info& backend) {
 json case_json(const case_entry& entry, const backend_info& backend) {
   json parameters = json::array();
   for (const case_parameter& own : entry.parameters) {
-    parameters.push_back({{"name", own.info->name}, {"default", standard_json(own, backend)}});
+    json described{{"name", own.info->name}, {"default", standard_json(own, backend)}};
+    if (is_by_backend(own)) described["by_backend"] = true;
+    parameters.push_back(std::move(described));
   }
   json needed = json::array();
   for (const need* asked : entry.needs) {

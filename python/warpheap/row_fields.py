@@ -3,7 +3,8 @@
 
 A program declares each field once and prints the declarations in ``PROGRAM list``. The description
 travels with the rows: a survey writes ``fields.json`` beside them, and readers take the nearest one
-from the rows' folder upwards. The file holds ``schema``, ``fields`` and ``cases`` of that list.
+from the rows' folder upwards. The file holds ``schema``, ``fields`` and ``cases`` of that list,
+without the defaults that differ by backend: it describes rows of all of them.
 """
 
 from __future__ import annotations
@@ -106,6 +107,7 @@ class Field:
 class CaseFields:
     """A case: its parameters with their defaults, and the fields that its rows have beside them.
 
+    Each backend has a default of its own for the parameters ``by_backend``: only a program says it.
     A case that ``fills`` goes on until the heap is exhausted, so that null is what it waits for.
     """
 
@@ -113,7 +115,22 @@ class CaseFields:
     about: str = ""
     fills: bool = False
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    by_backend: frozenset[str] = frozenset()
     fields: tuple[str, ...] = ()
+
+    def document(self) -> dict[str, Any]:
+        """Return the case's entry in ``fields.json``."""
+        parameters = [
+            {"name": n, **({"by_backend": True} if n in self.by_backend else {"default": v})}
+            for n, v in self.parameters.items()
+        ]
+        return {
+            "name": self.name,
+            "about": self.about,
+            "fills": self.fills,
+            "parameters": parameters,
+            "fields": self.fields,
+        }
 
 
 @dataclass(frozen=True)
@@ -136,13 +153,7 @@ class Description:
     def document(self) -> dict[str, Any]:
         """Return the content of ``fields.json``."""
         fields = [_without_defaults(vars(known)) for known in self.fields.values()]
-        cases = [
-            {
-                **vars(case),
-                "parameters": [{"name": n, "default": v} for n, v in case.parameters.items()],
-            }
-            for case in self.cases.values()
-        ]
+        cases = [case.document() for case in self.cases.values()]
         return {"schema": SCHEMA, "fields": fields, "cases": cases}
 
     def text(self) -> str:
@@ -309,12 +320,17 @@ def _field(where: str, entry: Mapping[str, Any]) -> Field:
 
 
 def _case(where: str, entry: Mapping[str, Any]) -> CaseFields:
-    parameters = _entries(entry, "parameters", where)
+    parameters = list(_entries(entry, "parameters", where))
     return CaseFields(
         name=_member(entry, "name", "str", where),
         about=_checked(f"{where}about", entry.get("about", ""), "str"),
         fills=_checked(f"{where}fills", entry.get("fills", False), "bool"),
         parameters={_member(p, "name", "str", at): p.get("default") for at, p in parameters},
+        by_backend=frozenset(
+            p["name"]
+            for at, p in parameters
+            if _checked(f"{at}by_backend", p.get("by_backend", False), "bool")
+        ),
         fields=tuple(_member(entry, "fields", "tuple[str, ...]", where)),
     )
 

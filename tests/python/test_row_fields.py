@@ -123,6 +123,24 @@ def test_what_older_programs_described_is_kept(tmp_path: Path) -> None:
     assert "rest" in both.cases
 
 
+def test_a_default_that_differs_by_backend_is_left_out_of_the_file(tmp_path: Path) -> None:
+    heap = {"name": "heap_bytes", "default": 1 << 28, "by_backend": True}
+    case = {"name": "spin", "parameters": [heap, {"name": "seed", "default": 1}], "fields": []}
+    said = Description.of(document(cases=[case]))
+    assert said.cases["spin"].parameters == {"heap_bytes": 1 << 28, "seed": 1}
+    said.write(tmp_path)
+    (written,) = json.loads((tmp_path / "fields.json").read_text())["cases"]
+    assert written["parameters"] == [
+        {"name": "heap_bytes", "by_backend": True},
+        {"name": "seed", "default": 1},
+    ]
+    case["parameters"] = [heap | {"default": 1 << 30}, {"name": "seed", "default": 1}]
+    assert Description.of(document(cases=[case])).text() == said.text()
+    again = row_fields.find(tmp_path / "rows.jsonl")
+    assert again.text() == said.text()
+    assert again.cases["spin"].parameters == {"heap_bytes": None, "seed": 1}
+
+
 def document(**changes: Any) -> dict[str, Any]:
     return {"schema": 1, "fields": [], "cases": []} | changes
 
@@ -153,6 +171,12 @@ def document(**changes: Any) -> dict[str, Any]:
         (
             document(cases=[{"name": "a", "parameters": [{}], "fields": []}]),
             "cases[0].parameters[0].name is missing",
+        ),
+        (
+            document(
+                cases=[{"name": "a", "parameters": [{"name": "b", "by_backend": 1}], "fields": []}]
+            ),
+            "cases[0].parameters[0].by_backend is 1; true or false is needed",
         ),
         (
             document(cases=[{"name": "a", "parameters": [], "fields": [1]}]),
