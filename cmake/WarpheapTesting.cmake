@@ -94,3 +94,22 @@ function(warpheap_add_cuda_test name)
     PROPERTIES LABELS gpu RUN_SERIAL ON TIMEOUT 1800
   )
 endfunction()
+
+# warpheap_add_user_test(NAME SOURCE): the same of one source, whose kernels are compiled as a user's,
+# without the options of the tests.
+function(warpheap_add_user_test name source)
+  if(NOT WARPHEAP_WITH_CUDA)
+    return()
+  endif()
+  add_executable(${name} ${source})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(
+    ${name}
+    PRIVATE warpheap warpheap_test_support GTest::gtest GTest::gtest_main
+  )
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(
+    ${name}
+    PROPERTIES LABELS gpu RUN_SERIAL ON TIMEOUT 600
+  )
+endfunction()
