@@ -168,8 +168,11 @@ class warpheap_supply {
   }
 
   /// Lists a word that may have room, and its chunk for its current owner: the caller may be late.
+  /// If another one of the same 64 words is listed, the lane that listed the first of them has
+  /// inserted the chunk, or is about to; and a lane that takes the chunk out of the set looks at
+  /// these words afterwards. So lanes that free blocks all over a heap seldom change the set.
   WARPHEAP_DEVICE void list(std::uint32_t chunk, std::uint32_t number) const {
-    where_.listed.list(chunk, number);
+    if (!where_.listed.list(chunk, number)) return;
     const std::uint32_t owner = chunks_type::owner_of(chunks_.look(chunk));
     if (owner < chunk_owner::first_class) return;
     classes_.open(owner - chunk_owner::first_class).insert(chunk);

@@ -280,7 +280,8 @@ class warpheap_chunks {
     return mark::not_full;
   }
   /// Removes the mark from a word, if it still is this owner's and marked; returns whether it was.
-  /// Release pairs with the acquire in `try_claim`: what `give_back` released stays released.
+  /// Acquire: what the lane that set the mark did comes before what follows. Release pairs with the
+  /// acquire in `try_claim`: what `give_back` released stays released.
   WARPHEAP_DEVICE bool unmark(std::uint32_t chunk, std::uint32_t number,
                               std::uint32_t owner) const {
     std::uint64_t seen = word(chunk, number);
@@ -289,6 +290,7 @@ class warpheap_chunks {
         return true;
       }
     }
+    simt::fence(simt::order::acquire);  // what the lane that removed it did comes before
     return false;
   }
 

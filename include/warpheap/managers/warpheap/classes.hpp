@@ -243,7 +243,7 @@ class warpheap_classes {
     const bool own = hints >= many_hints;
     const std::uint32_t place = turn % places;
     const std::uint32_t taken = own ? turn / places : turn & 0x7fffffffu;
-    const std::uint32_t all = own ? (hints - place + places - 1) / places : hints;
+    const std::uint32_t all = own ? ceil_div(hints - place, places) : hints;
     const std::uint32_t round = taken / all;
     const std::uint32_t at = taken - round * all;
     const std::uint32_t rounds = turns.by_words.quotient(round);

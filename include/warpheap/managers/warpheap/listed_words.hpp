@@ -44,8 +44,9 @@ class warpheap_listed_words {
       at(chunk, i).store(low_bits<std::uint64_t>(bits), simt::release_by_fence);
     }
   }
-  WARPHEAP_DEVICE void list(std::uint32_t chunk, std::uint32_t word) const {
-    at(chunk, word / 64).fetch_or(bit_of(word), simt::order::acq_rel);
+  /// Returns whether none of the same 64 words was listed before.
+  WARPHEAP_DEVICE bool list(std::uint32_t chunk, std::uint32_t word) const {
+    return at(chunk, word / 64).fetch_or(bit_of(word), simt::order::acq_rel) == 0;
   }
   WARPHEAP_DEVICE void unlist(std::uint32_t chunk, std::uint32_t word) const {
     at(chunk, word / 64).fetch_and(~bit_of(word), simt::order::acq_rel);

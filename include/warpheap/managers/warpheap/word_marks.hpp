@@ -52,17 +52,32 @@ class warpheap_word_marks {
     const bool few = popcount(bits) == 1 && (in.whole().seems_dry() || in.eighths_left() == 0 ||
                                              popcount(all & ~(before & ~bits)) <= most_offered);
     if (few && in.offers().make(of, chunk * in.chunks().stride() + number)) return;
-    // The mark was seen by a release: what the lane that set it did comes before what follows.
-    simt::fence(simt::order::acquire);
-    in.classes().count_unmarked(of, 1);
-    if (in.chunks().unmark(chunk, number, chunk_owner::first_class + of)) {
-      in.list(chunk, number);
-    } else {
-      in.classes().count_marked(of, 1);
-    }
+    unmark(in, of, chunk, number);
   }
 
  private:
+  /// Removes the mark of a word, and lists it, unless others have removed the mark. Lanes of a
+  /// class that call together change the count of its unmarked words together, once before any of
+  /// them removes a mark, and once for those that found it gone: in a launch that frees blocks all
+  /// over a full heap, all lanes change that count (docs/decisions/0052).
+  WARPHEAP_DEVICE static void unmark(const supply& in, std::uint32_t of, std::uint32_t chunk,
+                                     std::uint32_t number) {
+    const simt::group team = simt::coalesced(&in.whole());
+    const simt::group same = team.match(of);
+    if (same.is_leader()) {
+      in.classes().count_unmarked(of, static_cast<std::uint32_t>(same.size()));
+    }
+    team.sync();  // what was counted comes before what members do
+    const bool removed = in.chunks().unmark(chunk, number, chunk_owner::first_class + of);
+    if (removed) in.list(chunk, number);
+    team.sync();  // what members have acquired comes before what their leader counts
+    const int gone = (team.ballot(!removed) & same.mask()).count();
+    if (gone != 0 && same.is_leader()) {
+      in.classes().count_marked(of, static_cast<std::uint32_t>(gone));
+    }
+    team.sync();
+  }
+
   /// The number of free slots of a marked word that may be on offer.
   static constexpr int most_offered = 3;
 };
