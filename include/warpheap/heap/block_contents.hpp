@@ -20,7 +20,7 @@ WARPHEAP_DEVICE inline void clear(void* block, std::size_t bytes) {
   std::memset(__builtin_assume_aligned(block, least_alignment), 0, bytes);
 }
 
-/// What a lane copies at a time. Two fit into the 64 registers of a lane, with what else it needs.
+/// What a lane copies at a time.
 struct alignas(least_alignment) piece {
   std::uint64_t words[12];  ///< nvcc would keep each byte in a register of its own
 
@@ -34,24 +34,30 @@ struct alignas(least_alignment) piece {
   }
 };
 
-/// Copies the first `bytes` bytes of a block to another one. The loads of a piece are under way
-/// while the one before it is stored, and were asked for some pieces before.
+/// Copies `count` pieces, at least one. The loads of a piece are under way while the one before it
+/// is stored, and were asked for some pieces before. Out of line: a lane has 64 registers, of which
+/// two pieces take 48, and one that is moved elsewhere must have arrived.
+WARPHEAP_RARE inline void copy_pieces(std::byte* to, const std::byte* from, std::size_t count) {
+  constexpr std::size_t ahead = 16;
+  piece held = piece::load(from);
+  for (; count > 1; --count) {
+    if (count > ahead) simt::prefetch(from + ahead * sizeof(piece));
+    from += sizeof(piece);
+    const piece next = piece::load(from);
+    held.store(to);
+    to += sizeof(piece);
+    held = next;
+  }
+  held.store(to);
+}
+
+/// Copies the first `bytes` bytes of a block to another one.
 WARPHEAP_DEVICE inline void copy(void* to, const void* from, std::size_t bytes) {
-  constexpr std::size_t ahead = 16 * sizeof(piece);
   auto* target = static_cast<std::byte*>(to);
   const auto* source = static_cast<const std::byte*>(from);
-  std::size_t done = 0;
-  if (bytes >= sizeof(piece)) {
-    piece held = piece::load(source);
-    for (; done + 2 * sizeof(piece) <= bytes; done += sizeof(piece)) {
-      if (done + ahead < bytes) simt::prefetch(source + done + ahead);
-      const piece next = piece::load(source + done + sizeof(piece));
-      held.store(target + done);
-      held = next;
-    }
-    held.store(target + done);
-    done += sizeof(piece);
-  }
+  const std::size_t pieces = bytes / sizeof(piece);
+  if (pieces != 0) simt::call_apart(&copy_pieces, target, source, pieces);
+  std::size_t done = pieces * sizeof(piece);
   for (; done + least_alignment <= bytes; done += least_alignment) {
     std::memcpy(__builtin_assume_aligned(target + done, least_alignment),
                 __builtin_assume_aligned(source + done, least_alignment), least_alignment);
