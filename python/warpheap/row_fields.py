@@ -13,7 +13,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -253,8 +253,14 @@ def describe(rows: Path) -> Description:
 
 
 def _read(file: Path) -> Description:
+    return _parsed(file, file.read_bytes())
+
+
+@lru_cache(maxsize=16)
+def _parsed(file: Path, text: bytes) -> Description:
+    """Read a text once: a folder of rows asks for it again with each of its files."""
     try:
-        document = json.loads(file.read_bytes())
+        document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise UserError(f"{file}: not JSON: {error}") from error
     try:

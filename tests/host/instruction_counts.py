@@ -3,11 +3,11 @@
 
 usage: instruction_counts.py STEPS_PROGRAM VALGRIND POLICY...
 
-For each policy and each number of live blocks, callgrind counts a run with few calls and one with
-many; the difference divided by the calls is the cost of an allocation and a free. It may differ by
-a factor of two at most between 10 and 1,000,000 live blocks. Instructions are counted, not cache
-misses: with a million blocks the records no longer fit into a cache, and the time of a call grows
-with that (docs/host.md).
+For each policy and each number of live blocks, callgrind counts the instructions of many calls,
+which the program marks; divided by the calls, they are the cost of an allocation and a free. It may
+differ by a factor of two at most between 10 and 1,000,000 live blocks. Instructions are counted,
+not cache misses: with a million blocks the records no longer fit into a cache, and the time of a
+call grows with that (docs/host.md).
 """
 
 import re
@@ -19,23 +19,25 @@ CALLS = 20_000
 LARGEST_RATIO = 2.0
 
 
-def instructions(program: str, valgrind: str, policy: str, live: int, calls: int) -> int:
+def instructions(program: str, valgrind: str, policy: str, live: int) -> int:
     run = subprocess.run(
         [
             valgrind,
             "--tool=callgrind",
+            "--instr-atstart=no",
             "--callgrind-out-file=/dev/null",
             program,
             policy,
             str(live),
-            str(calls),
+            str(CALLS),
         ],
         capture_output=True,
         text=True,
         check=True,
     )
     counted = re.search(r"Collected : (\d+)", run.stderr)
-    if counted is None:
+    # None at all: the program was compiled without its marks, or runs where they say nothing.
+    if counted is None or int(counted.group(1)) < CALLS:
         raise SystemExit(f"callgrind counted nothing: {policy}, {live} blocks\n{run.stderr}")
     return int(counted.group(1))
 
@@ -45,9 +47,7 @@ def main(program: str, valgrind: str, *policies: str) -> int:
     for policy in policies:
         costs = {}
         for live in LIVE:
-            few = instructions(program, valgrind, policy, live, 0)
-            many = instructions(program, valgrind, policy, live, CALLS)
-            costs[live] = (many - few) / CALLS
+            costs[live] = instructions(program, valgrind, policy, live) / CALLS
             print(
                 f"{policy}: {live} live blocks, {costs[live]:.0f} instructions a pair", flush=True
             )

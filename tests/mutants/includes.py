@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,7 +27,7 @@ class Includes:
 
     def __init__(self) -> None:
         """Know nothing yet."""
-        self._direct: dict[Path, list[str]] = {}
+        self._direct: dict[Path, list[Path]] = {}
         self._reached: dict[Path, dict[str, int]] = {}
         self._lock = threading.Lock()
 
@@ -72,13 +71,15 @@ class Includes:
             self._reached[source] = found
         return self._reached[source]
 
-    def _places(self, source: Path) -> Iterator[Path]:
+    def _places(self, source: Path) -> list[Path]:
         with self._lock:
             if source not in self._direct:
-                self._direct[source] = _INCLUDE.findall(source.read_text())
-            names = self._direct[source]
-        for name in names:
-            places = (folder / name for folder in (source.parent, *FOLDERS))
-            place = next((place.resolve() for place in places if place.is_file()), None)
-            if place is not None:
-                yield place
+                names = _INCLUDE.findall(source.read_text())
+                self._direct[source] = [*filter(None, (_place(source, name) for name in names))]
+            return self._direct[source]
+
+
+def _place(source: Path, name: str) -> Path | None:
+    """Find what a source includes by that name, if it is a file of this checkout."""
+    places = (folder / name for folder in (source.parent, *FOLDERS))
+    return next((place.resolve() for place in places if place.is_file()), None)

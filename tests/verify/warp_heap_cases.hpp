@@ -2,10 +2,9 @@
 #pragma once
 
 /// \file
-/// The cases that every manager of warp heaps is explored in:
-/// `const registrar added{warp_heap_subject("name", warp_heap_setup<my_manager<...>>{...})};`
+/// The cases that every manager of warp heaps is explored in: `warp_heap_cases`.
 
-#include "any_manager.hpp"
+#include "any_warp_heaps.hpp"
 #include "exact_memory.hpp"
 #include "ledger.hpp"
 #include "manager_world.hpp"
@@ -13,14 +12,16 @@
 #include "small_heap.hpp"
 #include "untracked.hpp"
 
-#include "warpheap/heap/manager.hpp"
+#include "warpheap/heap/inspection.hpp"
 #include "warpheap/simt/cpu/explorer.hpp"
+#include "warpheap/simt/simt.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,8 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
 /// How a manager of warp heaps is set up, as small as it goes.
-template <warp_heap_manager M>
 struct warp_heap_setup {
+  warp_heap_maker manager;
   /// Room for a warp heap of each of eight lanes, and three blocks in each.
   std::size_t roomy_bytes;
   /// Blocks of the first size that this is room for: arithmetic from the layout.
@@ -46,28 +47,28 @@ struct warp_heap_setup {
 };
 
 /// Warp heaps in a region that is put back into its first state by a copy.
-template <warp_heap_manager M, simt::grid Shape = two_warps>
 class warp_heap_world {
  public:
-  static constexpr simt::grid shape = Shape;
-  using warp_heap = typename M::warp_heap;
+  static constexpr simt::grid shape = two_warps;
 
   /// \param blocks of the first size that the region holds
-  warp_heap_world(std::size_t region_bytes, int blocks, const std::vector<std::uint32_t>& sizes)
+  warp_heap_world(const warp_heap_maker& manager, std::size_t region_bytes, int blocks,
+                  const std::vector<std::uint32_t>& sizes)
       : bytes_(region_bytes),
         sizes_(sizes),
         capacity_(blocks),
+        alignment_(manager.alignment),
         region_(region_bytes),
-        manager_(region_.all(), explored_machine(), {}) {
+        manager_(manager.make(region_.all())) {
     format_in_any_order(
-        M::about.name, region_.all(),
-        [this](std::uint64_t rank, std::uint64_t count) { manager_.format(rank, count); });
+        manager.name, region_.all(),
+        [this](std::uint64_t rank, std::uint64_t count) { manager_->format(rank, count); });
     keep_state();
   }
 
   void reset(std::uint64_t /*seed*/) {
     std::memcpy(region_.base(), state_.data(), bytes_);
-    ledger_.reset(region_.base(), region_.base() + bytes_, M::about.alignment);
+    ledger_.reset(region_.base(), region_.base() + bytes_, alignment_);
   }
 
   /// Two warp heaps have pieces of one SuperBlock and of several, and a third one has ended.
@@ -83,7 +84,7 @@ class warp_heap_world {
         }
       });
     };
-    const auto inspect = [this](inspection& found) { manager_.inspect(0, 1, found); };
+    const auto inspect = [this](inspection& found) { manager_->inspect(found); };
     return {{reinterpret_cast<std::uint32_t*>(region_.base()), bytes_ / sizeof(std::uint32_t)},
             inspect,
             populate};
@@ -105,13 +106,13 @@ class warp_heap_world {
  protected:
   /// What a lane has taken since its heap was empty.
   struct holding {
-    warp_heap from;
+    any_warp_heap from;
     std::array<ledger::entry, 4> blocks;
     int count = 0;
   };
 
   holding begin(const simt::group& together = simt::coalesced(nullptr)) {
-    const warp_heap from = manager_.begin(together);
+    const any_warp_heap from = manager_->begin(together);
     remark_step([&] { return "begin: " + (from ? name_of(from) : "null"); });
     return {from, {}, 0};
   }
@@ -121,7 +122,7 @@ class warp_heap_world {
     return take_bytes(mine, sizes_[which % sizes_.size()], must);
   }
   bool take_bytes(holding& mine, std::uint32_t bytes, bool must = false) {
-    void* block = mine.from ? manager_.malloc(mine.from, bytes) : nullptr;
+    void* block = mine.from ? manager_->malloc(mine.from, bytes) : nullptr;
     ledger_.remark("malloc", static_cast<std::byte*>(block), bytes);
     if (block == nullptr) {
       if (must) ledger_.note("null although memory is free");
@@ -145,11 +146,11 @@ class warp_heap_world {
 
   void tidy_up(holding& mine) {
     let_go("tidy_up", mine);
-    if (mine.from) manager_.tidy_up(mine.from);
+    if (mine.from) manager_->tidy_up(mine.from);
   }
   void end(holding& mine) {
     let_go("end", mine);
-    if (mine.from) manager_.end(mine.from);
+    if (mine.from) manager_->end(mine.from);
   }
 
   // Only while no lane runs.
@@ -183,9 +184,9 @@ class warp_heap_world {
 
  private:
   /// What a replay calls a warp heap.
-  static std::string name_of(const warp_heap& one) {
+  static std::string name_of(const any_warp_heap& one) {
     std::uint64_t number = 0;
-    std::memcpy(&number, &one, sizeof one);
+    std::memcpy(&number, one.handle.data(), sizeof number);
     return "warp heap " + std::to_string(number);
   }
 
@@ -213,7 +214,7 @@ class warp_heap_world {
   std::string problem() {
     if (!ledger_.problem().empty()) return ledger_.problem();
     inspection found;
-    manager_.inspect(0, 1, found);
+    manager_->inspect(found);
     if (std::string wrong = violated(found); !wrong.empty()) return wrong;
     if (found.blocks_in_use != 0) return "a warp heap is left that all have ended";
     return "";
@@ -223,12 +224,12 @@ class warp_heap_world {
   int count_alone() {
     int count = 0;
     run_alone([&] {
-      const warp_heap mine = manager_.begin(simt::coalesced(nullptr));
-      if (!mine || manager_.malloc(mine, all_bytes()) == nullptr) count = -1;
+      const any_warp_heap mine = manager_->begin(simt::coalesced(nullptr));
+      if (!mine || manager_->malloc(mine, all_bytes()) == nullptr) count = -1;
       if (!mine) return;
-      manager_.tidy_up(mine);
-      while (count >= 0 && manager_.malloc(mine, sizes_[0]) != nullptr) ++count;
-      manager_.end(mine);
+      manager_->tidy_up(mine);
+      while (count >= 0 && manager_->malloc(mine, sizes_[0]) != nullptr) ++count;
+      manager_->end(mine);
     });
     return count;
   }
@@ -236,55 +237,55 @@ class warp_heap_world {
   std::size_t bytes_;
   std::vector<std::uint32_t> sizes_;
   int capacity_;
+  std::size_t alignment_;
   exact_memory region_;
-  M manager_;
+  std::unique_ptr<any_warp_heaps> manager_;
   std::vector<std::byte> state_;
   ledger ledger_;
   simt::explorer alone_{{1, 1}, 2'000'000};
 };
 
 /// Lanes take blocks, tidy up, take again, and end.
-template <class M, simt::grid Shape>
-class tidy_and_end : public warp_heap_world<M, Shape> {
+template <simt::grid Shape>
+class tidy_and_end : public warp_heap_world {
  public:
-  using warp_heap_world<M, Shape>::warp_heap_world;
+  static constexpr simt::grid shape = Shape;
+  using warp_heap_world::warp_heap_world;
   void lane() {
-    auto mine = this->begin();
+    auto mine = begin();
     const auto rank = simt::thread_rank();
     for (std::uint64_t round = 0; round < 2; ++round) {
-      for (std::uint64_t i = 0; i < 3; ++i) this->take(mine, rank + round + i, true);
-      if (round == 0) this->tidy_up(mine);
+      for (std::uint64_t i = 0; i < 3; ++i) take(mine, rank + round + i, true);
+      if (round == 0) tidy_up(mine);
     }
-    this->end(mine);
+    end(mine);
   }
 };
 
 /// Lanes leave one after the other, while those that stay tidy up.
-template <class M>
-class leave_early : public warp_heap_world<M> {
+class leave_early : public warp_heap_world {
  public:
-  using warp_heap_world<M>::warp_heap_world;
+  using warp_heap_world::warp_heap_world;
   void lane() {
-    auto mine = this->begin();
+    auto mine = begin();
     for (int round = 0; round < simt::lane_id(); ++round) {
-      this->take(mine, static_cast<std::uint64_t>(round), true);
-      this->tidy_up(mine);
+      take(mine, static_cast<std::uint64_t>(round), true);
+      tidy_up(mine);
     }
-    this->take(mine, 0, true);
-    this->end(mine);
+    take(mine, 0, true);
+    end(mine);
   }
 };
 
 /// Warp heaps come and go while the heap is exhausted, and no memory is lost. What a lane was
 /// refused is served in the end, while all have what they have got, if there is room.
-template <class M>
-class scarcity : public warp_heap_world<M> {
+class scarcity : public warp_heap_world {
  public:
-  scarcity(const warp_heap_setup<M>& how)
-      : warp_heap_world<M>(how.scarce_bytes, how.scarce_blocks, how.sizes), how_(how) {}
+  explicit scarcity(const warp_heap_setup& how)
+      : warp_heap_world(how.manager, how.scarce_bytes, how.scarce_blocks, how.sizes), how_(how) {}
 
   void reset(std::uint64_t seed) {
-    warp_heap_world<M>::reset(seed);
+    warp_heap_world::reset(seed);
     served_ = 0;
     mine_ = {};
     refused_ = {};
@@ -294,16 +295,16 @@ class scarcity : public warp_heap_world<M> {
     const std::uint64_t rank = simt::thread_rank();
     for (std::uint64_t round = 0; round < 2; ++round) {
       // The last warp heaps are not shared: nobody ends them before all have been judged.
-      auto mine = this->begin(simt::coalesced(nullptr).match(round == 0 ? lanes : rank));
+      auto mine = begin(simt::coalesced(nullptr).match(round == 0 ? lanes : rank));
       std::uint64_t which = rank + round;
-      while (this->has_room(mine) && this->take(mine, which)) ++which;
+      while (has_room(mine) && take(mine, which)) ++which;
       served_ += mine.count;
       if (round == 0) {
-        this->tidy_up(mine);
-        this->take(mine, which);
-        this->end(mine);
+        tidy_up(mine);
+        take(mine, which);
+        end(mine);
       } else {
-        if (this->has_room(mine)) refused_[rank] = how_.sizes[which % how_.sizes.size()];
+        if (has_room(mine)) refused_[rank] = how_.sizes[which % how_.sizes.size()];
         mine_[rank] = mine;
       }
     }
@@ -311,50 +312,48 @@ class scarcity : public warp_heap_world<M> {
 
   std::string verdict() {
     if (served_ == 0) return "all lanes are refused everything";
-    this->run_alone([this] {
+    run_alone([this] {
       for (std::size_t i = 0; i < mine_.size(); ++i) {
         const std::uint32_t bytes = refused_[i];
         if (bytes == 0 || !mine_[i].from) continue;
-        const std::size_t gap =
-            this->longest_gap(how_.scarce_front, how_.unit_bytes, how_.scarce_units);
-        if (bytes <= gap * how_.unit_bytes) this->take_bytes(mine_[i], bytes, true);
+        const std::size_t gap = longest_gap(how_.scarce_front, how_.unit_bytes, how_.scarce_units);
+        if (bytes <= gap * how_.unit_bytes) take_bytes(mine_[i], bytes, true);
       }
-      for (auto& one : mine_) this->end(one);
+      for (auto& one : mine_) end(one);
     });
-    return warp_heap_world<M>::verdict();
+    return warp_heap_world::verdict();
   }
 
  private:
   static constexpr std::size_t lanes = 8;
 
-  warp_heap_setup<M> how_;
+  warp_heap_setup how_;
   untracked<int> served_ = 0;
-  std::array<typename warp_heap_world<M>::holding, lanes> mine_;
+  std::array<holding, lanes> mine_;
   std::array<untracked<std::uint32_t>, lanes> refused_;
 };
 
 /// Of two warp heaps, one asks for all memory for a while, and the other one for half of it. One of
 /// them is served; what the other one concludes from being refused must not hold any longer when
 /// both have ended.
-template <class M>
-class all_or_nothing : public warp_heap_world<M> {
+class all_or_nothing : public warp_heap_world {
  public:
   static constexpr simt::grid shape{2, 1};
-  using warp_heap_world<M>::warp_heap_world;
+  using warp_heap_world::warp_heap_world;
 
   void reset(std::uint64_t seed) {
-    warp_heap_world<M>::reset(seed);
+    warp_heap_world::reset(seed);
     served_ = 0;
   }
   void lane() {
-    auto mine = this->begin();
+    auto mine = begin();
     const bool wants_all = simt::thread_rank() == 0;
-    if (this->take_bytes(mine, wants_all ? this->all_bytes() : this->all_bytes() / 2)) ++served_;
-    this->end(mine);
+    if (take_bytes(mine, wants_all ? all_bytes() : all_bytes() / 2)) ++served_;
+    end(mine);
   }
   std::string verdict() {
     if (served_ == 0) return "both are refused, and all memory was free";
-    return warp_heap_world<M>::verdict();
+    return warp_heap_world::verdict();
   }
 
  private:
@@ -363,37 +362,33 @@ class all_or_nothing : public warp_heap_world<M> {
 
 /// Two lanes share a warp heap. One of them takes all memory, both tidy up, and the other one gets
 /// a block, whichever of them has freed the memory.
-template <class M>
-class tidied_up : public warp_heap_world<M> {
+class tidied_up : public warp_heap_world {
  public:
   static constexpr simt::grid shape{1, 2};
-  using warp_heap_world<M>::warp_heap_world;
+  using warp_heap_world::warp_heap_world;
   void lane() {
-    auto mine = this->begin(simt::warp());
+    auto mine = begin(simt::warp());
     const bool is_first = simt::thread_rank() == 0;
-    if (is_first) this->take_bytes(mine, this->all_bytes(), true);
-    this->tidy_up(mine);
-    if (!is_first) this->take(mine, 0, true);
-    this->end(mine);
+    if (is_first) take_bytes(mine, all_bytes(), true);
+    tidy_up(mine);
+    if (!is_first) take(mine, 0, true);
+    end(mine);
   }
 };
 
-template <warp_heap_manager M>
-std::vector<named_case> warp_heap_cases(const warp_heap_setup<M>& how) {
+inline std::vector<named_case> warp_heap_cases(const warp_heap_setup& how) {
   return {
-      case_of<tidy_and_end<M, two_warps>>("tidy_and_end", how.roomy_bytes, how.roomy_blocks,
-                                          how.sizes),
-      case_of<tidy_and_end<M, one_warp>>("one_warp", how.roomy_bytes, how.roomy_blocks, how.sizes),
-      case_of<leave_early<M>>("leave_early", how.roomy_bytes, how.roomy_blocks, how.sizes),
-      case_of<scarcity<M>>("scarcity", how),
-      case_of<all_or_nothing<M>>("all_or_nothing", how.scarce_bytes, how.scarce_blocks, how.sizes),
-      case_of<tidied_up<M>>("tidied_up", how.scarce_bytes, how.scarce_blocks, how.sizes),
+      case_of<tidy_and_end<two_warps>>("tidy_and_end", how.manager, how.roomy_bytes,
+                                       how.roomy_blocks, how.sizes),
+      case_of<tidy_and_end<one_warp>>("one_warp", how.manager, how.roomy_bytes, how.roomy_blocks,
+                                      how.sizes),
+      case_of<leave_early>("leave_early", how.manager, how.roomy_bytes, how.roomy_blocks,
+                           how.sizes),
+      case_of<scarcity>("scarcity", how),
+      case_of<all_or_nothing>("all_or_nothing", how.manager, how.scarce_bytes, how.scarce_blocks,
+                              how.sizes),
+      case_of<tidied_up>("tidied_up", how.manager, how.scarce_bytes, how.scarce_blocks, how.sizes),
   };
-}
-
-template <warp_heap_manager M>
-subject warp_heap_subject(const std::string& name, const warp_heap_setup<M>& how) {
-  return {name, subject_kind::manager, warp_heap_cases(how), "", ""};
 }
 
 }  // namespace verify
