@@ -2,6 +2,7 @@
 #pragma once
 
 #include "warpheap/core/align.hpp"
+#include "warpheap/heap/capabilities.hpp"
 #include "warpheap/heap/handle.hpp"
 #include "warpheap/heap/incident.hpp"
 #include "warpheap/heap/layout.hpp"
@@ -108,6 +109,8 @@ struct visit_lanes {
 /// members throw invalid_argument.
 template <usable_manager M>
 class heap {
+  static_assert(M::about.alignment >= least_alignment,
+                "capabilities::alignment must be least_alignment, or more");
   static_assert(M::about.growth == growing_manager<M>,
                 "about.growth must be true exactly if the manager can grow");
 

@@ -43,6 +43,7 @@
 /// null, the quarantine is emptied once, slot by slot, before the request fails.
 
 #include "warpheap/heap/call_counts.hpp"
+#include "warpheap/heap/capabilities.hpp"
 #include "warpheap/heap/fit_units.hpp"
 #include "warpheap/heap/incident.hpp"
 #include "warpheap/heap/layers/checked/gaps.hpp"
@@ -82,7 +83,7 @@ class checked {
   static constexpr capabilities about = [] {
     capabilities inner = M::about;
     inner.largest_block = checking::largest_within(inner.largest_block);
-    inner.alignment = 16;
+    inner.alignment = least_alignment;
     inner.growth = false;
     return inner;
   }();
