@@ -155,7 +155,8 @@ TEST(replay, shows_each_operation_with_its_lane_size_and_result) {
 }
 
 TEST(replay, shows_where_warp_heaps_begin_are_tidied_up_and_end) {
-  const auto explored = case_named("tidied_up", warp_heap_cases(small_fdg(warp_heaps_of<smallest_fdg>())));
+  const auto explored =
+      case_named("tidied_up", warp_heap_cases(small_fdg(warp_heaps_of<smallest_fdg>())));
   std::string trace;
   EXPECT_EQ(explored->run({simt::strategy::sticky, 1}, &trace), "");
   for (const std::string lane : {"block 0 thread 0: ", "block 0 thread 1: "}) {
@@ -169,7 +170,8 @@ TEST(replay, shows_where_warp_heaps_begin_are_tidied_up_and_end) {
 }
 
 TEST(replay, shows_that_a_warp_heap_could_not_begin) {
-  const auto explored = case_named("tidied_up", warp_heap_cases(small_fdg(warp_heaps_of<full_from_the_start>())));
+  const auto explored =
+      case_named("tidied_up", warp_heap_cases(small_fdg(warp_heaps_of<full_from_the_start>())));
   std::string trace;
   EXPECT_THAT(explored->run({simt::strategy::sticky, 1}, &trace), HasSubstr("memory is free"));
   EXPECT_THAT(trace, HasSubstr("block 0 thread 1: begin: null\n"));
