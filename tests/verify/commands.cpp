@@ -77,6 +77,26 @@ std::vector<combination> combinations(const subject& of, const std::string& only
   return all;
 }
 
+/// The combinations of a case follow each other and share a scenario: to make one takes as long as
+/// many schedules.
+class shared_scenario {
+ public:
+  scenario& of(const named_case& test) {
+    if (made_ != &test) {
+      explored_.reset();
+      explored_ = test.make();
+      made_ = &test;
+    }
+    return *explored_;
+  }
+  /// The next one is new: what was wrong may have left traces.
+  void drop() { made_ = nullptr; }
+
+ private:
+  std::unique_ptr<scenario> explored_;
+  const named_case* made_ = nullptr;  ///< what that is of
+};
+
 /// What was found of each combination of a subject. They take turns, so that when the subject's
 /// time is over none has had fewer schedules than a turn has.
 std::vector<std::pair<combination, exploration>> check_in_rounds(const subject& of,
@@ -89,25 +109,18 @@ std::vector<std::pair<combination, exploration>> check_in_rounds(const subject& 
   double spent = 0;
   for (std::uint64_t done = 0; done < limits.schedules; done += schedules_of_a_turn) {
     if (done != 0 && spent > subject_seconds) break;
-    // The combinations of a case follow each other and share a scenario: to make one takes as long
-    // as many schedules.
-    const named_case* made = nullptr;
-    std::unique_ptr<scenario> explored;
+    shared_scenario explored;
     for (auto& [part, sum] : all) {
       if (sum.found || sum.seconds > limits.seconds) continue;
-      if (made != part.test) {
-        explored.reset();
-        explored = part.test->make();
-        made = part.test;
-      }
       const budget turn{std::min(schedules_of_a_turn, limits.schedules - done),
                         limits.seconds - sum.seconds, limits.first_seed + done};
-      exploration result = explore(*explored, part.how.second, part.memory.second, turn);
+      exploration result =
+          explore(explored.of(*part.test), part.how.second, part.memory.second, turn);
       sum.schedules += result.schedules;
       sum.seconds += result.seconds;
       sum.found = std::move(result.found);
       spent += result.seconds;
-      if (sum.found) made = nullptr;  // what was wrong may have left traces
+      if (sum.found) explored.drop();
     }
   }
   return all;
@@ -173,13 +186,7 @@ class hunt {
   std::optional<bool> look(const combination& where, const budget& round) {
     exploration result;
     try {
-      // The combinations of a case follow each other and share a scenario, as in `check_in_rounds`.
-      if (made_ != where.test) {
-        explored_.reset();
-        explored_ = where.test->make();
-        made_ = where.test;
-      }
-      result = explore(*explored_, where.how.second, where.memory.second, round);
+      result = explore(explored_.of(*where.test), where.how.second, where.memory.second, round);
     } catch (const error& broken) {
       // An empty heap of it does not even serve what the cases need: the same every time.
       std::printf("found     %-42s %6.2f s  %s: %s\n", mutant_.name.c_str(), spent_,
@@ -205,8 +212,7 @@ class hunt {
   const subject& mutant_;
   budget limits_;
   std::vector<combination> all_;
-  std::unique_ptr<scenario> explored_;
-  const named_case* made_ = nullptr;  ///< what that is of
+  shared_scenario explored_;
   double spent_ = 0;
 };
 

@@ -32,7 +32,7 @@
 /// Why no free slot is lost: a word is taken from the list before it is marked, both by
 /// read-modify-writes. Either the lane that marks sees the free slot, and lists the word again, or
 /// the lane that frees sees the mark, and lists the word after that. The same holds for the list
-/// and the set of chunks.
+/// and the set of chunks; of 64 words of a chunk, the lane that lists the first one inserts it.
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
@@ -281,7 +281,8 @@ class warpheap_chunks {
   }
   /// Removes the mark from a word, if it still is this owner's and marked; returns whether it was.
   /// Acquire: what the lane that set the mark did comes before what follows. Release pairs with the
-  /// acquire in `try_claim`: what `give_back` released stays released.
+  /// acquire in `try_claim`: what `give_back` released stays released. Lock-free: tries again only
+  /// when another lane has changed the word.
   WARPHEAP_DEVICE bool unmark(std::uint32_t chunk, std::uint32_t number,
                               std::uint32_t owner) const {
     std::uint64_t seen = word(chunk, number);

@@ -44,7 +44,8 @@ class warpheap_listed_words {
       at(chunk, i).store(low_bits<std::uint64_t>(bits), simt::release_by_fence);
     }
   }
-  /// Returns whether none of the same 64 words was listed before.
+  /// Returns whether none of the same 64 words was listed before. Acquire pairs with `list_all`:
+  /// who lists the first one then reads the chunk's owner, and others rely on that.
   WARPHEAP_DEVICE bool list(std::uint32_t chunk, std::uint32_t word) const {
     return at(chunk, word / 64).fetch_or(bit_of(word), simt::order::acq_rel) == 0;
   }

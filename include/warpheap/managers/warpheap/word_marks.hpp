@@ -59,7 +59,8 @@ class warpheap_word_marks {
   /// Removes the mark of a word, and lists it, unless others have removed the mark. Lanes of a
   /// class that call together change the count of its unmarked words together, once before any of
   /// them removes a mark, and once for those that found it gone: in a launch that frees blocks all
-  /// over a full heap, all lanes change that count (docs/decisions/0052).
+  /// over a full heap, all lanes change that count (docs/decisions/0052). Waits for the lanes that
+  /// call together: each makes one lock-free change, and waits for no lane outside.
   WARPHEAP_DEVICE static void unmark(const supply& in, std::uint32_t of, std::uint32_t chunk,
                                      std::uint32_t number) {
     const simt::group team = simt::coalesced(&in.whole());
