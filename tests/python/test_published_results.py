@@ -90,7 +90,10 @@ def test_walks_take_the_steps_that_the_equations_say() -> None:
     with_model = [entry for entry in walks if entry["tas_model"] is not None]
     assert {entry["free_percent"] for entry in with_model} == {50, 10, 1, 0.5}
     for entry in with_model:
-        assert abs(entry["tas"] / entry["tas_model"] - 1) < 0.05, entry
+        apart = entry["tas"] / entry["tas_model"] - 1
+        # Where most of the last pages are taken, the longest walks end and groups search instead.
+        is_cut = entry["threads"] == 4096 and entry["free_percent"] == 0.5
+        assert (-0.2 if is_cut else -0.02) < apart < 0.02, entry
         assert entry["was"] < entry["was_bound"], entry
 
 
