@@ -44,8 +44,8 @@ TEST_P(block_contents_of, are_copied_and_nothing_behind_them) {
 }
 
 INSTANTIATE_TEST_SUITE_P(lengths, block_contents_of,
-                         ::testing::Values(0, 1, 15, 16, 17, 127, 128, 129, 255, 256, 300, 384,
-                                           longest));
+                         ::testing::Values(0, 1, 15, 16, 17, 95, 96, 97, 127, 128, 129, 191, 192,
+                                           255, 256, 300, 384, longest));
 
 }  // namespace
 WARPHEAP_END_NAMESPACE

@@ -16,7 +16,9 @@ const registrar undisturbed{{"warpheap_undisturbed", subject_kind::manager,
                              cases_without_frees(exact_chunks<warpheap_manager<usual_lanes>>()), "",
                              ""}};
 const registrar waiting{{"warpheap_waiting", subject_kind::manager,
-                         growth_for_all_cases<warpheap_manager<waiting_lanes>>(), "", ""}};
+                         growth_for_all_cases<warpheap_manager<waiting_lanes>,
+                                              warpheap_class_exhaustion<waiting_lanes>>(),
+                         "", ""}};
 const registrar offers{
     {"warpheap_offers", subject_kind::structure, offer_cases<warpheap_offers>(), "", ""}};
 

@@ -92,6 +92,21 @@ TEST_F(one_ring, as_many_numbers_are_drawn_for_offers_as_there_are_offers) {
   }
 }
 
+// One look at a ring is for all lanes of a warp.
+TEST_F(one_ring, a_whole_warp_takes_an_offer_each) {
+  make_cells(2 * simt::warp_size);
+  std::vector<int> taken(simt::warp_size);
+  machine().launch({1, simt::warp_size}, [&] {
+    const auto mine = static_cast<std::uint32_t>(simt::lane_id());
+    EXPECT_TRUE(offers.make(of, mine));
+    const std::uint32_t word = offers.take(of);
+    ASSERT_LT(word, taken.size()) << "lane " << mine;
+    ++taken[word];
+  });
+  EXPECT_EQ(taken, std::vector<int>(simt::warp_size, 1));
+  EXPECT_EQ(offers.examine(of), 0);
+}
+
 // What a lane has left in a cell costs the next offer a number, and the cell serves again.
 TEST_F(one_ring, a_cell_that_a_lane_gave_up_is_free_again) {
   make_cells(8);

@@ -2,12 +2,17 @@
 // Near exhaustion, a lane that asks alone gets null only if there is nothing: nobody holds or
 // changes what it looks for.
 #include "damage.hpp"
+#include "machine.hpp"
+#include "rubbish.hpp"
 #include "small.hpp"
 
 #include "warpheap/core/random.hpp"
+#include "warpheap/core/units.hpp"
 #include "warpheap/managers/warpheap/warpheap.hpp"
+#include "warpheap/simt/cpu/explorer.hpp"
 
 #include <gtest/gtest.h>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -133,6 +138,57 @@ TEST(warpheap_scarce_search, a_thorough_lane_takes_any_number_of_offers_in_vain)
     EXPECT_EQ(search(all.parts(), of).take_offered(true).chunk, search::none);
     EXPECT_EQ(all.parts().offers().examine(of), 0);
   });
+}
+
+/// Lanes that look once before they give up.
+constexpr warpheap_config hasty = [] {
+  warpheap_config how = small_chunks;
+  how.most_looks = how.part_looks = how.most_undisturbed = 1;
+  return how;
+}();
+
+// A look may see old values, and then there is a last one, which does not. Whatever is listed by
+// then, such as many full words beside one with room, is looked at.
+TEST(warpheap_scarce_search, the_last_look_is_at_all_that_was_listed_before) {
+  const rubbish memory(16_KiB);
+  const warpheap_manager<hasty> subject(memory.all(), machine().properties(), {});
+  const auto& parts = subject.parts();
+  const std::uint32_t of = parts.classes().sizes().class_of(16);
+  void* freed = nullptr;
+  machine().launch({1, 1}, [&] {
+    subject.format(0, 1);
+    std::vector<void*> blocks;
+    while (void* const block = subject.malloc(16)) blocks.push_back(block);
+    freed = *std::min_element(blocks.begin(), blocks.end());  // in word 0 of chunk 0
+  });
+  const std::uint32_t words = parts.classes().shape(of).words;
+  const auto list_again = [&](std::uint32_t chunk, std::uint32_t word) {
+    parts.classes().count_unmarked(of, 1);
+    EXPECT_TRUE(parts.chunks().unmark(chunk, word, chunk_owner::first_class + of));
+    if (chunk == 0 && word == 0) subject.free(freed);
+    parts.list(chunk, word);
+  };
+  const std::vector<std::byte> full = memory.contents();
+  simt::explorer two({2, 1}, 100'000);
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    std::copy(full.begin(), full.end(), memory.all().base);
+    std::uint32_t is_listed = 0;  // relaxed: it says that, and orders nothing
+    void* block = nullptr;
+    const auto outcome = two.run({simt::strategy::uniform, seed, simt::memory_model::weak}, [&] {
+      if (simt::block_rank() != 0) {
+        while (simt::atomic_ref(is_listed).load(simt::order::relaxed) == 0) simt::backoff(100);
+        block = subject.malloc(16);
+        return;
+      }
+      for (std::uint32_t chunk = 0; chunk < 4; ++chunk) {
+        for (std::uint32_t word = 0; word < words; ++word) list_again(chunk, word);
+      }
+      list_again(4, 0);  // what was listed before comes before the change of the set
+      simt::atomic_ref(is_listed).store(1, simt::order::relaxed);
+    });
+    ASSERT_EQ(outcome.stuck, "");
+    ASSERT_EQ(block, freed) << seed;
+  }
 }
 
 }  // namespace

@@ -202,7 +202,8 @@ class freed_beside_a_mark : public full_heap {
 /// Two warps, each of which frees two slots of one marked word together, and knows then that the
 /// class has room. One of them makes the word known again; the other one must not go on before it
 /// is counted.
-template <class M>
+/// \tparam Exhaustion how a lane finds out whether there is none
+template <class M, class Exhaustion>
 class freed_in_one_word : public full_heap {
  public:
   static constexpr simt::grid shape{2, 2};
@@ -219,7 +220,7 @@ class freed_in_one_word : public full_heap {
     heap.give(block(simt::thread_rank()));
     const auto& in = parts_of<M>(heap);
     const std::uint32_t of = in.classes().sizes().class_of(16);
-    if (warpheap_class_exhaustion<waiting_lanes>(in, of).is_out()) is_out_ = true;
+    if (Exhaustion(in, of).is_out()) is_out_ = true;
   }
   std::string verdict() {
     return is_out_ ? "a lane that has freed a block finds that there is none" : heap.problem();
@@ -328,7 +329,7 @@ std::vector<named_case> exact_cases() {
 
 /// Some lanes ask for the last chunk, and the others wait for them: it has a slot for each. There
 /// are three behind 8192 bytes, and room for one more, as in `few_chunks`.
-template <class M>
+template <class M, class Exhaustion>
 std::vector<named_case> growth_for_all_cases() {
   const setup<M> how{
       .region_bytes = 8192 + 4 * 1024, .sizes = {16}, .holds = {3 * 64}, .exact = false};
@@ -336,7 +337,7 @@ std::vector<named_case> growth_for_all_cases() {
   using part = one_chunk_left<M, true>;
   return {case_of<whole>("one_chunk_for_all", how, std::uint64_t{0}, false),
           case_of<part>("one_chunk_for_all_dry", how, std::uint64_t{0}, true),
-          case_of<freed_in_one_word<M>>("freed_in_one_word", how)};
+          case_of<freed_in_one_word<M, Exhaustion>>("freed_in_one_word", how)};
 }
 
 /// Chunks 63 and 64 of 96, behind 15872 bytes, are in different words of the pool.
