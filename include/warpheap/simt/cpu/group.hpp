@@ -3,7 +3,6 @@
 
 #include "warpheap/simt/cpu/lane.hpp"
 
-#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <cstring>
@@ -64,7 +63,8 @@ class group {
   std::uint32_t least(std::uint32_t value) const {
     std::uint32_t found = value;
     for (lane_mask rest = members_; !rest.empty(); rest = rest.without(rest.lowest())) {
-      found = std::min(found, shuffle(value, rest.lowest()));
+      const auto other = shuffle(value, rest.lowest());
+      if (other < found) found = other;
     }
     return found;
   }
