@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "end_of_memory_cases.hpp"
 
+#include "full_reuse.hpp"
 #include "manager_world.hpp"
 #include "untracked.hpp"
 
@@ -34,12 +35,15 @@ class sizes_meet : public heap_world {
     const std::vector<std::uint32_t>& all_sizes = heap.how().sizes;
     if constexpr (Last == remainder::unused) {
       const auto most = std::max_element(all_sizes.begin(), all_sizes.end());
+      largest_ = static_cast<std::size_t>(most - all_sizes.begin());
       std::vector<std::byte*> all;
-      take_before(*most, all,
-                  heap.room(static_cast<std::size_t>(most - all_sizes.begin())) - blocks);
+      const int room = heap.room(largest_);
+      take_before(*most, all, room - blocks);
+      must_serve_ = std::min({blocks, room, requests * case_lanes});
     } else {
       heap.fill_quietly();
-      heap.empty_quietly(std::max(0, heap.capacity() - blocks));
+      freed_ = std::min(blocks, heap.capacity());
+      heap.empty_quietly(heap.capacity() - freed_);
     }
     heap.keep_state();
   }
@@ -52,13 +56,19 @@ class sizes_meet : public heap_world {
   void lane() {
     // Which lanes want which size differs from schedule to schedule.
     const std::uint64_t first = lane_seed();
-    for (std::uint64_t i = 0; i < 2; ++i) want((first + i) % wanted_);
+    for (std::uint64_t i = 0; i < requests; ++i) want((first + i) % wanted_);
   }
 
   std::string verdict() {
     std::string wrong = heap.problem();
     const bool is_judged = wanted_ == 1 ? heap.how().exact_for_one_size : heap.how().exact;
     if (!wrong.empty() || !is_judged) return wrong;
+    // Where sizes share no room, a small request may take that of several large ones, or none.
+    const int due = serves_all_sizes(heap.how()) ? must_serve_ : (refused_[largest_] ? 1 : 0);
+    if (heap.blocks().count() < std::min(due, must_serve_)) {
+      return std::to_string(heap.blocks().count()) + " requests were served, and there was room " +
+             "for " + std::to_string(due) + " at least";
+    }
     for (std::size_t which = 0; which < refused_.size(); ++which) {
       if (!refused_[which]) continue;
       const std::uint32_t bytes = heap.size(which);
@@ -73,12 +83,18 @@ class sizes_meet : public heap_world {
   }
 
  protected:
+  /// Blocks of the first size that were freed before.
+  int freed() const { return freed_; }
+
   /// Takes a block, which is kept.
   void want(std::uint64_t which) {
     if (heap.take(heap.size(which)) == nullptr) refused_[which] = true;
   }
 
  private:
+  /// Of each lane.
+  static constexpr int requests = 2;
+
   /// Takes up to `most` blocks with a single lane.
   void take_before(std::uint32_t bytes, std::vector<std::byte*>& blocks, int most) {
     heap.run_quietly([&] {
@@ -91,6 +107,12 @@ class sizes_meet : public heap_world {
   }
 
   std::size_t wanted_;
+  std::size_t largest_ = 0;
+  int freed_ = 0;
+  /// As many requests are served in any order, because each takes at most what a block of the
+  /// largest size would. A manager that wrongly believes that it is exhausted cannot deny that.
+  /// Where the room was freed, a large block may take that of many others: no number is certain.
+  int must_serve_ = 0;
   std::vector<untracked<bool>> refused_;
 };
 
@@ -110,7 +132,15 @@ class sizes_alternate : public sizes_meet<remainder::freed> {
     }
     give(last);
   }
-  std::string verdict() { return heap.problem(); }
+  std::string verdict() {
+    const std::string wrong = heap.problem();
+    if (!wrong.empty() || !serves_all_sizes(heap.how())) return wrong;
+    const int got = heap.fill_quietly();
+    heap.empty_quietly();
+    if (got == freed()) return heap.problem();
+    return std::to_string(got) + " blocks can be allocated, and " + std::to_string(freed()) +
+           " were free";
+  }
 };
 
 class large_among_small_ones : public sizes_meet<remainder::freed> {

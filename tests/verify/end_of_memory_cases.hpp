@@ -6,8 +6,10 @@
 ///
 /// Lanes take blocks and free none, so memory only gets less. Whatever a single lane can still
 /// allocate when all lanes have ended was therefore there at every moment, and no order of the
-/// requests explains why a lane was refused it: that is the verdict. Blocks are held at the end of
-/// every schedule, bundles, runs and chunks among them, and the invariants are checked with them.
+/// requests explains why a lane was refused it: that is the verdict. A manager that has come to
+/// believe that it is exhausted would deny it, so the requests that were served are counted, too.
+/// Blocks are held at the end of every schedule, bundles, runs and chunks among them, and the
+/// invariants are checked with them.
 
 #include "any_manager.hpp"
 #include "scenario.hpp"

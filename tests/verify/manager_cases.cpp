@@ -2,8 +2,10 @@
 #include "manager_cases.hpp"
 
 #include "end_of_memory_cases.hpp"
+#include "full_reuse.hpp"
 #include "manager_world.hpp"
 
+#include "warpheap/core/hash.hpp"
 #include "warpheap/core/random.hpp"
 
 #include <array>
@@ -59,10 +61,28 @@ class divergent : public heap_world {
   alignas(8) std::uint32_t served_ = 0;
 };
 
-/// Each lane holds blocks of two sizes at once, others than its neighbours.
-class mixed_sizes : public heap_world {
+/// Lanes take blocks of all sizes from an empty heap, and free them. That must not cost capacity:
+/// filling the heap takes as long as several schedules, so only some of them are followed by it,
+/// with blocks of a size that the seed draws.
+class mixing_world : public heap_world {
  public:
   using heap_world::heap_world;
+
+  std::string verdict() {
+    const std::string wrong = heap.problem();
+    if (!wrong.empty() || !heap.how().ends || !serves_all_sizes(heap.how())) return wrong;
+    constexpr std::uint64_t schedules_a_refill = 16;
+    if (seed() % schedules_a_refill != 0) return "";
+    const std::string lost = heap.wrong_room(mix64(seed()) % heap.how().sizes.size());
+    heap.empty_quietly();
+    return lost.empty() ? heap.problem() : "once all was freed, " + lost;
+  }
+};
+
+/// Each lane holds blocks of two sizes at once, others than its neighbours.
+class mixed_sizes : public mixing_world {
+ public:
+  using mixing_world::mixing_world;
 
   void lane() {
     const auto rank = simt::thread_rank();
@@ -144,9 +164,9 @@ class cross_free : public heap_world {
 };
 
 /// Each lane takes and frees at random, two blocks at most at a time.
-class churn : public heap_world {
+class churn : public mixing_world {
  public:
-  using heap_world::heap_world;
+  using mixing_world::mixing_world;
 
   void lane() {
     random_sequence random(lane_seed());

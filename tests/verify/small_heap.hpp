@@ -70,7 +70,10 @@ class any_heap {
     forget_blocks();
     keep_state();
     require_books();
-    for (std::size_t i = 0; i < how_.holds.size(); ++i) compare_room(how_.sizes[i], how_.holds[i]);
+    for (std::size_t i = 0; i < how_.holds.size() && wrong_room_.empty(); ++i) {
+      wrong_room_ = wrong_room(i);
+      restore();
+    }
   }
 
   /// Refuses a region in which some of the blocks that `lanes` lanes hold at once, `each` of the
@@ -215,6 +218,19 @@ class any_heap {
     return "";
   }
 
+  /// Fills the heap, of which nothing is held, with blocks of the size number `which`. What is
+  /// wrong if those are not as many as the layout has room for; empty if nothing is.
+  std::string wrong_room(std::size_t which) {
+    const block_count& blocks = how_.holds.at(which);
+    const int found = fill_quietly(how_.sizes[which]);
+    if (found >= std::min(blocks.least, ledger::most_blocks) && found <= blocks.most) return "";
+    std::string wrong = "an empty heap gives " + std::to_string(found) + " blocks of " +
+                        std::to_string(how_.sizes[which]) + " bytes, and its layout has room for " +
+                        std::to_string(blocks.least);
+    if (blocks.most != blocks.least) wrong += " to " + std::to_string(blocks.most);
+    return wrong;
+  }
+
   /// What is wrong with the heap as it is now; empty if nothing is.
   std::string problem() {
     if (!wrong_room_.empty()) return wrong_room_;
@@ -283,18 +299,6 @@ class any_heap {
                              " sizes its layout has room for; setup::holds has " +
                              std::to_string(how_.holds.size()));
     }
-  }
-
-  /// Notes it if an empty heap does not hold as many blocks as its layout has room for.
-  void compare_room(std::uint32_t bytes, const block_count& blocks) {
-    const int found = fill_quietly(bytes);
-    restore();
-    const bool fits = found >= std::min(blocks.least, ledger::most_blocks) && found <= blocks.most;
-    if (fits || !wrong_room_.empty()) return;
-    wrong_room_ = "an empty heap gives " + std::to_string(found) + " blocks of " +
-                  std::to_string(bytes) + " bytes, and its layout has room for " +
-                  std::to_string(blocks.least);
-    if (blocks.most != blocks.least) wrong_room_ += " to " + std::to_string(blocks.most);
   }
 
   std::byte* taken(const char* call, void* got, std::uint32_t bytes) {

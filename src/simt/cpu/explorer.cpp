@@ -18,6 +18,12 @@ namespace simt {
 namespace {
 constexpr std::uint32_t most_lanes = runtime_detail::most_explored_lanes;
 constexpr std::size_t stack_bytes = 64 * 1024;
+
+/// What a line about a lane begins with.
+std::string name_of(const runtime::lane_identity& me) {
+  return "block " + std::to_string(me.block) + " thread " + std::to_string(me.thread_in_block) +
+         ": ";
+}
 }  // namespace
 
 /// Runs the lane that a strategy chooses until its next step. If that lane waits for a group, it
@@ -54,6 +60,12 @@ class explorer::implementation final : public runtime_detail::scheduler {
   void out_of_fuel(runtime_detail::lane& me) override { preempt(me, true); }
   void give_way(runtime_detail::lane& me) override { preempt(me, false); }
   void before_collective(runtime_detail::lane& me) override { preempt(me, true); }
+
+  void misuse(runtime_detail::lane& me, const char* what) override {
+    give_up(name_of(me) + what);
+    remark(what);
+    go_on(me, nullptr);
+  }
 
   runtime_detail::weak_memory* weak() override { return &weak_; }
   std::string* trace() override { return trace_; }
@@ -221,11 +233,8 @@ bool traced() {
 void remark(const char* text) {
   if (!traced()) return;
   const runtime_detail::unwatched own_books;
-  const auto& me = *runtime::here.lane;
-  char who[64];
-  std::snprintf(who, sizeof who, "        block %u thread %u: ", me.block, me.thread_in_block);
   std::string& trace = *runtime_detail::current_scheduler->trace();
-  trace += who;
+  trace += "        " + name_of(*runtime::here.lane);
   trace += text;
   trace += '\n';
 }

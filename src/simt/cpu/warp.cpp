@@ -33,6 +33,10 @@ void give_way() {
   if (here.lane != nullptr) runtime_detail::current_scheduler->give_way(running());
 }
 
+void misuse(const char* what) {
+  if (here.lane != nullptr) runtime_detail::current_scheduler->misuse(running(), what);
+}
+
 lane_mask form_group(const void* site, const void* of) {
   auto& me = running();
   me.site = {site, of};
@@ -296,6 +300,7 @@ void load_block(block& target, std::uint32_t block_rank, const simt::grid& shape
       l.threads_per_block = shape.threads_per_block;
       l.sm = sm;
       l.warp_lanes = all;
+      l.shared_bytes = shape.shared_bytes;
       l.shared = target.shared.data();
       l.noise =
           mix64(seed + std::uint64_t{block_rank} * shape.threads_per_block + l.thread_in_block);

@@ -110,6 +110,8 @@ class scheduler {
   virtual void suspend(lane& me) = 0;
   /// A point where a seeded scheduler may preempt `me`, ahead of a collective.
   virtual void before_collective(lane& me) = 0;
+  /// `me` has made an error. Never returns if that is a finding.
+  virtual void misuse(lane& /*me*/, const char* /*what*/) {}
   /// The memory of the lanes if `host_thread::weak` is set.
   virtual weak_memory* weak() { return nullptr; }
   /// The trace that is kept of what the lanes do, if any.

@@ -53,7 +53,11 @@ setup<M> small_chunks(int offsets, int trees) {
     const int of_tree = 16 / need + 2 * (8 / need) + 16 / least * (least / need);
     return trees * of_tree + (granules - trees * 48) / need;
   };
-  return {.region_bytes = 2688, .sizes = {16, 40, 88}, .holds = {blocks(2), blocks(3), blocks(6)}};
+  return {.region_bytes = 2688,
+          .sizes = {16, 40, 88},
+          .holds = {blocks(2), blocks(3), blocks(6)},
+          .freed = {reuse_at_rest::of_any_size,
+                    "fewer may fit: chunks stay in pieces that merge as far as a request needs"}};
 }
 
 /// With cases about chunks that merge, and about searches that find nothing.

@@ -12,9 +12,10 @@ const registrar added{
     {"warpheap", subject_kind::manager, all_cases<warpheap_manager<small_chunks>>(), "", ""}};
 const registrar patient{{"warpheap_patient", subject_kind::manager,
                          exact_cases<warpheap_manager<patient_lanes>>(), "", ""}};
+// Lanes that look as often as those of users, and some of which may not look at listed words.
 const registrar undisturbed{{"warpheap_undisturbed", subject_kind::manager,
-                             cases_without_frees(exact_chunks<warpheap_manager<usual_lanes>>()), "",
-                             ""}};
+                             cases_without_frees(exact_chunks<warpheap_manager<small_chunks>>()),
+                             "", ""}};
 const registrar waiting{{"warpheap_waiting", subject_kind::manager,
                          growth_for_all_cases<warpheap_manager<waiting_lanes>,
                                               warpheap_class_exhaustion<waiting_lanes>>(),

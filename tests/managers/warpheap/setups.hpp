@@ -32,14 +32,6 @@ inline constexpr warpheap_config patient_lanes = [] {
   return how;
 }();
 
-/// Lanes that look as often as those of users.
-inline constexpr warpheap_config usual_lanes = [] {
-  warpheap_config how = patient_lanes;
-  how.most_looks = warpheap_config{}.most_looks;
-  how.part_looks = warpheap_config{}.part_looks;
-  return how;
-}();
-
 /// Chunks of 64 small slots, so that a lane lets its class grow for others, which wait for that.
 inline constexpr warpheap_config waiting_lanes = [] {
   warpheap_config how = patient_lanes;

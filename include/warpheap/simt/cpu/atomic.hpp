@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "warpheap/core/assert.hpp"
 #include "warpheap/simt/cpu/lane.hpp"
 
 #include <array>
@@ -140,9 +141,29 @@ requires(sizeof(T) == 4 || sizeof(T) == 8) class atomic_ref {
   T* at_;
 };
 
-/// Atomic access to a word in block-shared memory, relaxed.
+/// Atomic access to a word in block-shared memory, for lanes of the block; relaxed, as on CUDA. A
+/// word that lanes of other blocks can reach would need the scope of the device: a finding in the
+/// explorer, and elsewhere a precondition.
 template <class T>
-using block_atomic_ref = atomic_ref<T>;
+requires(sizeof(T) == 4 || sizeof(T) == 8) && std::unsigned_integral<T> class block_atomic_ref {
+ public:
+  explicit block_atomic_ref(T& word) : word_(word) {
+    if (runtime::is_block_shared(&word)) return;
+    runtime::misuse("an atomic of block scope on a word outside block-shared memory");
+    WARPHEAP_ASSERT(runtime::is_block_shared(&word));
+  }
+
+  T exchange(T value, order /*relaxed*/) const { return word_.exchange(value, order::relaxed); }
+  /// True if the word held `expected` and now holds `desired`; else `expected` is what it holds.
+  bool compare_exchange(T& expected, T desired, order /*relaxed*/) const {
+    return word_.compare_exchange(expected, desired, order::relaxed);
+  }
+  T fetch_add(T value, order /*relaxed*/) const { return word_.fetch_add(value, order::relaxed); }
+  T fetch_max(T value, order /*relaxed*/) const { return word_.fetch_max(value, order::relaxed); }
+
+ private:
+  atomic_ref<T> word_;
+};
 
 /// Acquire, for a lane that writes to what it has acquired before it reads it. Relaxed on CUDA, so
 /// what the multiprocessor's cache holds stays there, for hints to find.

@@ -46,6 +46,7 @@ struct lane_identity {
   std::uint32_t sm = 0;
   /// The number of lanes that this lane's warp started with.
   lane_mask warp_lanes{1};
+  std::uint32_t shared_bytes = 0;
   std::byte* shared = nullptr;
   std::uint64_t noise = 0;
 
@@ -92,6 +93,10 @@ void weak_load_newest(const void* word, std::uint32_t bytes, order o);
 void weak_update(void* word, std::uint32_t bytes, std::uint64_t value, order o);
 void weak_fence(order o);
 
+/// The running lane has done `what`, which is an error. In a schedule of the explorer, that is a
+/// finding and the end of the schedule; elsewhere, and where no lane runs, this returns.
+void misuse(const char* what);
+
 /// Called before every atomic: a lane that only spins must not keep the others from running.
 WARPHEAP_SWITCHING void switch_point() {
   if (--here.fuel <= 0) [[unlikely]] {
@@ -100,6 +105,16 @@ WARPHEAP_SWITCHING void switch_point() {
 }
 
 WARPHEAP_SWITCHING lane_identity& self() { return *here.lane; }
+
+/// Whether only lanes of the running lane's block can reach `word`. So does any word count where no
+/// lane runs.
+WARPHEAP_SWITCHING bool is_block_shared(const void* word) {
+  const lane_identity* const me = here.lane;
+  if (me == nullptr) return true;
+  const auto offset =
+      reinterpret_cast<std::uintptr_t>(word) - reinterpret_cast<std::uintptr_t>(me->shared);
+  return offset < me->shared_bytes;
+}
 
 /// Whether the running lane's memory is weak. Never under ThreadSanitizer, which must see every
 /// access as it is.
