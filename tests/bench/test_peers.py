@@ -34,7 +34,7 @@ WHOLE = {"join": "join_ms", "group_by": "group_ms"}
 def rows_of(
     program: Path, managers: str, environment: dict[str, str] | None = None
 ) -> tuple[int, list[dict[str, Any]]]:
-    """Measure all points of join and group_by in small; the exit status and the rows."""
+    """Measure all points of join and group_by at a small scale; the exit status and the rows."""
     with tempfile.TemporaryDirectory() as folder:
         done = gpu_rows(program, folder, "--managers", managers, **(environment or {}))
         written = (Path(folder) / "results.jsonl").read_text()
