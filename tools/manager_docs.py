@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Write what the docs say about the managers: the README's table and docs/managers/FOLDER.md.
+"""Write what the docs say about the managers: the README's table, the list in docs/null.md, and
+docs/managers/FOLDER.md.
 
 Names, descriptions, publications and deviations are what the managers say about themselves, as
 ``warpheap-bench-cpu list`` prints it. The rest comes from the comments of the headers:
 
 - a drawing is what follows a line ``/// ... layout ...:`` and is indented by four blanks;
 - what a part has is the first sentence of its header's ``/// \\file``, or else of its first type;
+- what null means in docs/null.md is the paragraph ``/// Null: ...`` of FOLDER.hpp, which every
+  manager has;
 - why a manager is slow under steady load is the paragraph ``/// Steady load: ...``, or
   ``/// Steady load (names): ...`` of some managers of the folder;
 - why rows of other cases of the survey were not finished is ``/// Not finished (cases): ...``.
@@ -116,6 +119,23 @@ def readme_table(managers: list[Manager]) -> str:
         for m in managers
     ]
     return "| name | what it is | published | runs on |\n|---|---|---|---|\n" + "".join(rows)
+
+
+def null_list(folders: dict[str, list[Manager]]) -> str:
+    """What null means of the managers of each folder, between the marks of docs/null.md."""
+    text = ""
+    for folder, members in folders.items():
+        header = ROOT / "include/warpheap/managers" / folder / f"{folder}.hpp"
+        meaning = paragraph(header, "Null: ").removeprefix("Null: ") if header.exists() else ""
+        if not meaning:
+            raise DocsError(f"no paragraph '/// Null: ...' in {header}")
+        names = ", ".join(f"`{m['name']}`" for m in members)
+        item = f"- [{names}](managers/{folder}.md): {meaning}"
+        text += textwrap.fill(
+            item, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+        )
+        text += "\n"
+    return text
 
 
 def layouts(header: Path) -> Iterator[tuple[str, str]]:
@@ -332,15 +352,23 @@ def deviations(managers: list[Manager]) -> str:
 
 def documents(managers: list[Manager]) -> dict[Path, str]:
     """What each file should say."""
-    readme = ROOT / "README.md"
-    before, begin, rest = readme.read_text().partition(BEGIN)
+    folders = by_folder(managers)
+    result = {
+        ROOT / "docs/managers" / f"{folder}.md": page(folder, members)
+        for folder, members in folders.items()
+    }
+    result |= between_marks("README.md", readme_table(managers))
+    return result | between_marks("docs/null.md", null_list(folders))
+
+
+def between_marks(name: str, made: str) -> dict[Path, str]:
+    """What a page should say that has more than what is made here."""
+    path = ROOT / name
+    before, begin, rest = path.read_text().partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise DocsError(f"README.md lacks the marks {BEGIN.strip()} and {END.strip()}")
-    result = {readme: before + BEGIN + readme_table(managers) + END + after}
-    for folder, members in by_folder(managers).items():
-        result[ROOT / "docs/managers" / f"{folder}.md"] = page(folder, members)
-    return result
+        raise DocsError(f"{name} lacks the marks {BEGIN.strip()} and {END.strip()}")
+    return {path: before + BEGIN + made + END + after}
 
 
 def update(wanted: dict[Path, str], check: bool) -> list[str]:

@@ -2,6 +2,7 @@
 // A pointer to memory that is not the heap's is not an index into its tables.
 #include "manager_names.hpp"
 #include "surrounded.hpp"
+#include "warpheap/default_manager.hpp"
 #include "warpheap/registry.hpp"
 
 #include <gtest/gtest.h>

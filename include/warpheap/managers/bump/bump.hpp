@@ -23,8 +23,8 @@
 ///
 /// Progress: wait-free except for the walk over shards, which visits each once.
 ///
-/// Null: each counter had less left than the request when the lane looked there. As nothing comes
-/// back, that is certain, and stays so until a reset.
+/// Null: each counter had too little left when the lane looked there, maybe because of larger
+/// requests that failed before. Nothing comes back until a reset.
 
 #include "warpheap/heap/fit_units.hpp"
 #include "warpheap/heap/manager.hpp"
