@@ -117,8 +117,8 @@ const auto& named(const char* what, const std::string& name, const Things& thing
   for (const auto& each : things) {
     if (each.name == name) return each;
   }
-  throw usage_error("unknown " + std::string(what) + " '" + name + "'; known: " +
-                    names_of(things, [](const auto& each) { return each.name; }));
+  throw usage_error("unknown " + std::string(what) + " '" + name +
+                    "'; known: " + names_of(things, [](const auto& each) { return each.name; }));
 }
 
 void run(const std::string& case_name, const std::string& peer_name,
@@ -130,8 +130,8 @@ void run(const std::string& case_name, const std::string& peer_name,
       .name = case_name, .about = "", .parameters = measured.takes, .run = nullptr};
   const parameters chosen = parse_parameters(described, words, 1);
   const machine on = open_machine();
-  json row{{"schema", 1},           {"case", case_name},   {"manager", by.name},
-           {"backend", "cuda"},     {"device", on.device}, {"driver", on.driver},
+  json row{{"schema", 1},           {"case", case_name},    {"manager", by.name},
+           {"backend", "cuda"},     {"device", on.device},  {"driver", on.driver},
            {"toolkit", on.toolkit}, {"heap_bytes", nullptr}};
   for (const case_parameter& own : measured.takes) {
     if (own.info == &given::heap_bytes) continue;
@@ -165,7 +165,8 @@ void list() {
   }
   json described = json::array();
   for (const peer_case& each : all_peer_cases()) {
-    described.push_back({{"name", each.name}, {"parameters", json::array()}, {"fields", json::array()}});
+    described.push_back(
+        {{"name", each.name}, {"parameters", json::array()}, {"fields", json::array()}});
   }
   std::cout << json{{"schema", 1},
                     {"backend", "cuda"},

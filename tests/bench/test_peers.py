@@ -186,7 +186,10 @@ class PeersTest(unittest.TestCase):
         """Other cases, peers and parameters, and numbers out of their limits."""
         join = ["--case", "join", "--manager", "cuco"]
         for words, reason in (
-            (["--case", "alloc", "--manager", "cuco"], "unknown case 'alloc'; known: join, group_by"),
+            (
+                ["--case", "alloc", "--manager", "cuco"],
+                "unknown case 'alloc'; known: join, group_by",
+            ),
             (["--case", "join", "--manager", "cuc"], "unknown peer 'cuc'; known: cuco"),
             (["--case", "join"], "--manager is required"),
             ([*join, "--rows", "0"], "0 is not a whole number from 1 to 2147483648"),

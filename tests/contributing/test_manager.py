@@ -38,6 +38,7 @@ COPIED = (
         "bench/host",
         "bench/lanes",
         "bench/workloads",
+        "tools/header_comments.py",
         "tools/manager_docs.py",
     ),
     *("tests/conformance", "tests/mutants", "tests/support", "tests/verify", "README.md"),

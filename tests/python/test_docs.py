@@ -139,7 +139,7 @@ def test_numbers_written_by_hand_are_those_of_the_newest_checks(name: str) -> No
 )
 def test_a_number_that_no_newest_line_has_is_found(text: str, wrong: list[str]) -> None:
     checks = {
-        "results/checks/a.txt": "PASS table: 10 keys: add 1.102 ms\nPASS table_cuda: add 1132.4 ms\n"
+        "results/checks/a.txt": "PASS table: 10 keys: 1.102 ms\nPASS table_cuda: add 1132.4 ms\n"
         "At 77cef15:\nPASS table: 10 keys: add 1.666 ms\nPASS table_cuda: add 1139.788 ms\n"
     }
     assert unfounded(f"{text} ([a.txt](../results/checks/a.txt)).", checks) == wrong

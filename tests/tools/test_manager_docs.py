@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import header_comments
 import manager_docs
 
 HEADER = """#pragma once
@@ -95,7 +96,7 @@ class Files(unittest.TestCase):
         self.null_page.write_text(readme)
 
     def test_the_drawing_is_the_headers(self) -> None:
-        drawn = list(manager_docs.layouts(self.headers / "pages.hpp"))
+        drawn = list(header_comments.layouts(self.headers / "pages.hpp"))
         self.assertEqual(drawn, [("Memory layout (defaults)", "[ words ]\n\n  [ block ]")])
 
     def test_the_page_says_what_each_part_has(self) -> None:

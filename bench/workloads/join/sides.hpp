@@ -36,9 +36,12 @@ inline constexpr parameter<double> match_percent{
 }  // namespace given
 
 inline std::vector<case_parameter> join_parameters() {
-  return {{&given::build_table, "generated"}, {&given::probe_table, "generated"},
-          {&given::rows, "65536"},            {&given::distinct_keys, "65536"},
-          {&given::key_skew, "1e-9"},         {&given::match_percent, "100"}};
+  return {{&given::build_table, "generated"},
+          {&given::probe_table, "generated"},
+          {&given::rows, "65536"},
+          {&given::distinct_keys, "65536"},
+          {&given::key_skew, "1e-9"},
+          {&given::match_percent, "100"}};
 }
 
 inline table build_side(const parameters& chosen) {
@@ -50,7 +53,8 @@ inline table build_side(const parameters& chosen) {
 inline table probe_side(const parameters& chosen) {
   return chosen_table(chosen[given::probe_table], [&] {
     const key_distribution keys{chosen[given::distinct_keys], chosen[given::key_skew]};
-    return foreign_keys(chosen[given::rows], keys, chosen[given::match_percent], chosen[given::seed]);
+    return foreign_keys(chosen[given::rows], keys, chosen[given::match_percent],
+                        chosen[given::seed]);
   });
 }
 

@@ -5,8 +5,7 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 namespace {
 
-const registrar added{
-    {"fdg_malloc", subject_kind::manager, fdg_cases<small_fdg_malloc>(), "", ""}};
+const registrar added{{"fdg_malloc", subject_kind::manager, fdg_cases<small_fdg_malloc>(), "", ""}};
 
 }  // namespace
 }  // namespace verify
