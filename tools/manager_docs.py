@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Write what the docs say about the managers: the README's table and docs/managers/FOLDER.md.
+"""Write what the docs say about the managers: the README's table, the list in docs/null.md, and
+docs/managers/FOLDER.md.
 
 Names, descriptions, publications and deviations are what the managers say about themselves, as
 ``warpheap-bench-cpu list`` prints it. The rest comes from the comments of the headers:
 
 - a drawing is what follows a line ``/// ... layout ...:`` and is indented by four blanks;
 - what a part has is the first sentence of its header's ``/// \\file``, or else of its first type;
+- what null means in docs/null.md is the paragraph ``/// Null: ...`` of FOLDER.hpp, which every
+  manager has;
 - why a manager is slow under steady load is the paragraph ``/// Steady load: ...``, or
   ``/// Steady load (names): ...`` of some managers of the folder;
 - why rows of other cases of the survey were not finished is ``/// Not finished (cases): ...``.
@@ -24,9 +27,10 @@ import re
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from header_comments import layouts, paragraph, purpose
 
 ROOT = Path(__file__).parents[1]
 BEGIN = "<!-- The managers, made by tools/manager_docs.py -->\n"
@@ -36,8 +40,6 @@ STEADY = "results/checks/steady_load.txt"
 STEADY_ROWS = "results/nvidia-h200/steady"
 STEADY_REASON = re.compile(r"Steady load(?: \((.*?)\))?: (.*)")
 UNFINISHED_REASON = re.compile(r"Not finished \((.*?)\): (.*)")
-TYPE = re.compile(r"(?:template|class|struct|enum) ?\b")
-SENTENCE = re.compile(r".*?[^. ]{2}\.(?= [A-Z]|$)")
 # What every folder has, under the same names.
 NOT_PARTS = ("inspection", "publication")
 STEADY_LINE = re.compile(r"(\w+) +\d+ launches, longest +([\d.]+) ms, .* 0 wrong, 0 lost: ")
@@ -118,56 +120,21 @@ def readme_table(managers: list[Manager]) -> str:
     return "| name | what it is | published | runs on |\n|---|---|---|---|\n" + "".join(rows)
 
 
-def layouts(header: Path) -> Iterator[tuple[str, str]]:
-    """(caption, drawing) of each layout that the header's comments draw."""
-    lines = [line.removeprefix("///") for line in header.read_text().splitlines()]
-    for number, line in enumerate(lines):
-        if not re.fullmatch(r" .*[Ll]ayout.*:", line):
-            continue
-        drawing = []
-        for below in lines[number + 1 :]:
-            if below and not below.startswith("     "):
-                break
-            drawing.append(below.removeprefix("     "))
-        text = "\n".join(drawing).strip("\n")
-        if text:
-            yield line.strip().removesuffix(":"), text
-
-
-def paragraph(header: Path, begin: str) -> str:
-    """The paragraph of the header's comments that begins so; or nothing."""
-    lines = [line.removeprefix("///").strip() for line in header.read_text().splitlines()]
-    for number, line in enumerate(lines):
-        if line.startswith(begin):
-            rest = lines[number:]
-            end = next((i for i, below in enumerate(rest) if not below), len(rest))
-            return " ".join(rest[:end])
-    return ""
-
-
-def comments(header: Path) -> Iterator[tuple[list[str], str]]:
-    """Each comment ``///`` of the header outside of types, and the line that follows it."""
-    comment: list[str] = []
-    for line in header.read_text().splitlines():
-        if line.startswith("///"):
-            comment.append(line.removeprefix("///").strip())
-        elif comment:
-            yield comment, line
-            comment = []
-
-
-def purpose(header: Path) -> str:
-    """What the header says that it is for, in a sentence; empty if it says nothing."""
-    found = list(comments(header))
-    of_file = [text for text, _ in found if text[0].startswith("\\file")]
-    of_type = [text for text, line in found if TYPE.match(line)]
-    text = next(iter(of_file or of_type), [])
-    if of_file:
-        text = [*filter(None, [text[0].removeprefix("\\file").strip()]), *text[1:]]
-    end = next((i for i, line in enumerate(text) if not line or line.startswith("\\")), len(text))
-    said = " ".join(text[:end])
-    sentence = SENTENCE.match(said)
-    return sentence[0] if sentence else said.removesuffix(":") + "." if said else ""
+def null_list(folders: dict[str, list[Manager]]) -> str:
+    """What null means of the managers of each folder, between the marks of docs/null.md."""
+    text = ""
+    for folder, members in folders.items():
+        header = ROOT / "include/warpheap/managers" / folder / f"{folder}.hpp"
+        meaning = paragraph(header, "Null: ").removeprefix("Null: ") if header.exists() else ""
+        if not meaning:
+            raise DocsError(f"no paragraph '/// Null: ...' in {header}")
+        names = ", ".join(f"`{m['name']}`" for m in members)
+        item = f"- [{names}](managers/{folder}.md): {meaning}"
+        text += textwrap.fill(
+            item, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+        )
+        text += "\n"
+    return text
 
 
 def parts(headers: Path) -> str:
@@ -332,15 +299,23 @@ def deviations(managers: list[Manager]) -> str:
 
 def documents(managers: list[Manager]) -> dict[Path, str]:
     """What each file should say."""
-    readme = ROOT / "README.md"
-    before, begin, rest = readme.read_text().partition(BEGIN)
+    folders = by_folder(managers)
+    result = {
+        ROOT / "docs/managers" / f"{folder}.md": page(folder, members)
+        for folder, members in folders.items()
+    }
+    result |= between_marks("README.md", readme_table(managers))
+    return result | between_marks("docs/null.md", null_list(folders))
+
+
+def between_marks(name: str, made: str) -> dict[Path, str]:
+    """What a page should say that has more than what is made here."""
+    path = ROOT / name
+    before, begin, rest = path.read_text().partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise DocsError(f"README.md lacks the marks {BEGIN.strip()} and {END.strip()}")
-    result = {readme: before + BEGIN + readme_table(managers) + END + after}
-    for folder, members in by_folder(managers).items():
-        result[ROOT / "docs/managers" / f"{folder}.md"] = page(folder, members)
-    return result
+        raise DocsError(f"{name} lacks the marks {BEGIN.strip()} and {END.strip()}")
+    return {path: before + BEGIN + made + END + after}
 
 
 def update(wanted: dict[Path, str], check: bool) -> list[str]:

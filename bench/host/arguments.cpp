@@ -119,7 +119,7 @@ parameters parse_parameters(const case_entry& entry, const std::vector<std::stri
   std::vector<std::string> standards;
   for (const case_parameter& own : entry.parameters) {
     const std::string standard =
-        own.info == &given::heap_bytes ? std::to_string(default_heap_bytes) : own.standard;
+        own.info->limits.by_backend ? std::to_string(default_heap_bytes) : own.standard;
     if (!standard.empty()) standards.push_back(flag_of(own.info->name) + "=" + standard);
   }
   parameters chosen;

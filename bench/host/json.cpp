@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "bench/host/json.hpp"
 
+#include "bench/host/summary_json.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -15,20 +17,13 @@ namespace {
 // Keeps the order in which fields are added.
 using json = nlohmann::ordered_json;
 
-json to_json(const summary& s) {
-  return {{"first", s.first}, {"median", s.median}, {"mean", s.mean}, {"std", s.std},
-          {"min", s.min},     {"max", s.max},       {"p50", s.p50},   {"p99", s.p99}};
-}
-
 template <class... Held>
-json to_json(const std::variant<Held...>& value) {
+json json_of(const std::variant<Held...>& value) {
   return std::visit(
       [](const auto& held) -> json {
         using held_type = std::decay_t<decltype(held)>;
         if constexpr (std::is_same_v<held_type, std::monostate>) {
           return nullptr;
-        } else if constexpr (std::is_same_v<held_type, summary>) {
-          return to_json(held);
         } else {
           return held;
         }
@@ -128,12 +123,9 @@ json fields_json() {
   return all;
 }
 
-/// Whether each backend has a standard value of its own.
-bool is_by_backend(const case_parameter& own) { return own.info == &given::heap_bytes; }
-
 /// A standard value as the command line would read it; null without one.
 json standard_json(const case_parameter& own, const backend_info& backend) {
-  if (is_by_backend(own)) return backend.default_heap_bytes;
+  if (own.info->limits.by_backend) return backend.default_heap_bytes;
   if (own.standard.empty()) return nullptr;
   const bool text = own.info->kind == field_kind::text || own.info->kind == field_kind::graph;
   return text ? json(own.standard) : json::parse(own.standard);
@@ -143,7 +135,7 @@ json case_json(const case_entry& entry, const backend_info& backend) {
   json parameters = json::array();
   for (const case_parameter& own : entry.parameters) {
     json described{{"name", own.info->name}, {"default", standard_json(own, backend)}};
-    if (is_by_backend(own)) described["by_backend"] = true;
+    if (own.info->limits.by_backend) described["by_backend"] = true;
     parameters.push_back(std::move(described));
   }
   json needed = json::array();
@@ -162,12 +154,12 @@ json case_json(const case_entry& entry, const backend_info& backend) {
 
 json manager_json(const manager_info& m, const json& reason) {
   json described{{"name", m.name}};
-  for (const auto& [name, value] : m.about) described[name] = to_json(value);
+  for (const auto& [name, value] : m.about) described[name] = json_of(value);
   described["deviations"] = m.deviations;
   described["available"] = reason.is_null();
   described["reason"] = reason;
   json& claims = described["capabilities"] = json::object();
-  for (const auto& [name, value] : m.claims) claims[name] = to_json(value);
+  for (const auto& [name, value] : m.claims) claims[name] = json_of(value);
   return described;
 }
 
@@ -210,7 +202,7 @@ std::string row_json(const backend_info& backend, const machine_info* there,
   for (const field_info* f : all_fields()) {
     const parameters::value* value = chosen.find(f->name);
     if (value != nullptr) {
-      row[f->name] = to_json(*value);
+      row[f->name] = json_of(*value);
     } else if (f->always) {
       row[f->name] = nullptr;
     }
@@ -226,7 +218,7 @@ std::string row_json(const backend_info& backend, const machine_info* there,
       throw std::logic_error("the case '" + entry.name + "' does not declare its field '" +
                              f->name + "'");
     }
-    row[f->name] = to_json(value);
+    row[f->name] = json_of(value);
   }
   // Names of files need not be UTF-8.
   return row.dump(-1, ' ', false, json::error_handler_t::replace);

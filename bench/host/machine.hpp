@@ -40,7 +40,7 @@ struct manager_info {
   bool fixed_pages = false;
   /// Hands out objects of types that are fixed when it is compiled.
   bool objects = false;
-  /// Of a manager that hands out numbered pages.
+  /// Of a manager that hands out numbered pages; the case `random_walk_steps` alone needs it.
   std::optional<page_search> numbered_pages;
   /// Its publication and all that it claims, for `list`.
   std::vector<std::pair<std::string, field_value>> about, claims;
@@ -161,8 +161,9 @@ struct columns {
 };
 
 /// A machine, the kernels that need no heap, and general services that its vendor's libraries do
-/// better than kernels of ours: whichever workload needs one uses it, and what one workload alone
-/// needs is a kernel in its folder.
+/// better than kernels of ours: whichever workload needs one uses it, and a kernel that one
+/// workload alone needs is in its folder. What a kernel takes is for the case `registers` alone,
+/// and yet here: it depends on how this machine's kernels of each manager were compiled.
 class machine : public launcher {
  public:
   virtual const machine_info& info() const = 0;

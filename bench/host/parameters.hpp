@@ -34,6 +34,8 @@ struct parameter_limits {
   std::array<const char*, 2> choices{};
   /// A flag that sets every parameter of this alias; one of them alone sets the others, too.
   const char* alias = "";
+  /// Its standard value is that of a heap in the backend (`backend_info::default_heap_bytes`).
+  bool by_backend = false;
 };
 
 /// A parameter as `list` shows it and the command line takes it (with '-' for '_').
@@ -133,7 +135,7 @@ inline constexpr parameter<std::uint64_t> heap_bytes{
      .role = field_role::axis,
      .phrase = "{} heap",
      .always = true},
-    {.least = 1}};
+    {.least = 1, .by_backend = true}};
 inline constexpr parameter<std::uint64_t> iterations{
     {.name = "iterations",
      .unit = "runs",

@@ -3,11 +3,12 @@
 /// Measures join and group-by of cuCollections or cuDF on the tables of the survey's cases `join`
 /// and `group_by`. It is called as the survey's programs are, so that bench/workloads/gpu_rows.py
 /// drives it too, and its rows are of these cases.
-#include "bench/host/statistics.hpp"
+#include "bench/host/arguments.hpp"
+#include "bench/host/summary_json.hpp"
 #include "bench/peers/peer.hpp"
-#include "bench/workloads/tables/generated.hpp"
+#include "bench/workloads/group_by/input.hpp"
+#include "bench/workloads/join/sides.hpp"
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <exception>
@@ -15,6 +16,7 @@
 #include <iostream>
 #include <sstream>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace warpheap::bench::peers {
@@ -22,30 +24,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// The parameters with the standard values of the cases.
-struct given {
-  std::string build_table = "generated";
-  std::string probe_table = "generated";
-  std::string input_table = "generated";
-  std::uint64_t rows = 65536;
-  std::uint64_t distinct_keys = 0;
-  double key_skew = 1e-9;
-  double match_percent = 100;
-  std::uint64_t iterations = 10;
-  std::uint64_t seed = 1;
-};
-
-/// What the case's own code makes of the same parameters.
-template <class Generate>
-table chosen_table(const std::string& named, const Generate& generate) {
-  return named == "generated" ? generate() : read_csv(named);
-}
-
-json summarized(const std::vector<double>& times) {
-  const summary s = summarize_warm(times);
-  return {{"first", s.first}, {"median", s.median}, {"mean", s.mean}, {"std", s.std},
-          {"min", s.min},     {"max", s.max},       {"p50", s.p50},   {"p99", s.p99}};
-}
+json summarized(const std::vector<double>& times) { return summarize_warm(times); }
 
 /// The time of each run: the sum of its parts.
 std::vector<double> sums(const std::vector<const std::vector<double>*>& parts) {
@@ -66,9 +45,11 @@ std::string hexadecimal(std::uint64_t word) {
 /// The rates, over the whole time.
 void add_rates(json& row, std::uint64_t rows, std::uint64_t result_bytes, const json& time) {
   const double ms = time["median"];
-  const double bytes = static_cast<double>(rows * 2 * sizeof(std::uint32_t) + result_bytes);
-  row["row_rate"] = static_cast<double>(rows) / ms / 1e3;
-  row["bandwidth"] = bytes / ms / 1e6;
+  measurement rates;
+  bench::add_rates(rates, rows, rows * 2 * sizeof(std::uint32_t) + result_bytes, ms);
+  for (const auto* rate : {&fields::row_rate, &fields::bandwidth}) {
+    row[rate->name] = *rates.get(*rate);
+  }
 }
 
 void add_state(json& row, std::uint64_t wrong) {
@@ -77,21 +58,12 @@ void add_state(json& row, std::uint64_t wrong) {
   row["reason"] = wrong == 0 ? json() : json("the result is not the expected one");
 }
 
-void run_join(json& row, const peer& by, const given& chosen) {
-  const std::uint64_t distinct = chosen.distinct_keys == 0 ? 65536 : chosen.distinct_keys;
-  const table build =
-      chosen_table(chosen.build_table, [&] { return primary_keys(distinct, chosen.seed); });
-  const table probe = chosen_table(chosen.probe_table, [&] {
-    return foreign_keys(chosen.rows, {distinct, chosen.key_skew}, chosen.match_percent,
-                        chosen.seed);
-  });
-  row["distinct_keys"] = distinct;
-  row["match_percent"] = chosen.match_percent;
-  row["build_table"] = chosen.build_table;
-  row["probe_table"] = chosen.probe_table;
+void run_join(json& row, const peer& by, const parameters& chosen) {
+  const table build = build_side(chosen);
+  const table probe = probe_side(chosen);
   const outcome expected = expected_join(build, probe);
   std::uint64_t wrong = 0;
-  const join_times times = by.join(build, probe, expected, chosen.iterations + 1, wrong);
+  const join_times times = by.join(build, probe, expected, chosen[given::iterations] + 1, wrong);
   add_state(row, wrong);
   row["hash_insert_ms"] = summarized(times.insert_ms);
   row["hash_count_ms"] = summarized(times.count_ms);
@@ -105,16 +77,11 @@ void run_join(json& row, const peer& by, const given& chosen) {
   row["digest"] = hexadecimal(expected.digest);
 }
 
-void run_group_by(json& row, const peer& by, const given& chosen) {
-  const std::uint64_t distinct = chosen.distinct_keys == 0 ? 4096 : chosen.distinct_keys;
-  const table input = chosen_table(chosen.input_table, [&] {
-    return spread_keys(foreign_keys(chosen.rows, {distinct, chosen.key_skew}, 100, chosen.seed));
-  });
-  row["distinct_keys"] = distinct;
-  row["input_table"] = chosen.input_table;
+void run_group_by(json& row, const peer& by, const parameters& chosen) {
+  const table input = input_side(chosen);
   const outcome expected = expected_groups(input);
   std::uint64_t wrong = 0;
-  const group_times times = by.group_by(input, expected, chosen.iterations + 1, wrong);
+  const group_times times = by.group_by(input, expected, chosen[given::iterations] + 1, wrong);
   add_state(row, wrong);
   row["hash_aggregate_ms"] = summarized(times.aggregate_ms);
   if (!times.retrieve_ms.empty()) row["hash_retrieve_ms"] = summarized(times.retrieve_ms);
@@ -125,16 +92,53 @@ void run_group_by(json& row, const peer& by, const given& chosen) {
   row["digest"] = hexadecimal(expected.digest);
 }
 
-void run(const std::string& case_name, const peer& by, const given& chosen) {
+struct peer_case {
+  std::string name;
+  std::vector<case_parameter> takes;
+  void (*run)(json& row, const peer& by, const parameters& chosen);
+};
+
+/// A peer takes no heap: a number that a caller names for the managers is not one of its row.
+std::vector<case_parameter> with_runs(std::vector<case_parameter> own) {
+  own.insert(own.end(),
+             {{&given::iterations, "10"}, {&given::seed, "1"}, {&given::heap_bytes, ""}});
+  return own;
+}
+
+const std::vector<peer_case>& all_peer_cases() {
+  static const std::vector<peer_case> all{
+      {"join", with_runs(join_parameters()), run_join},
+      {"group_by", with_runs(group_by_parameters()), run_group_by}};
+  return all;
+}
+
+template <class Things>
+const auto& named(const char* what, const std::string& name, const Things& things) {
+  for (const auto& each : things) {
+    if (each.name == name) return each;
+  }
+  throw usage_error("unknown " + std::string(what) + " '" + name +
+                    "'; known: " + names_of(things, [](const auto& each) { return each.name; }));
+}
+
+void run(const std::string& case_name, const std::string& peer_name,
+         const std::vector<std::string>& words) {
+  const peer_case& measured = named("case", case_name, all_peer_cases());
+  const program here = this_program();
+  const peer& by = named("peer", peer_name, here.peers);
+  const case_entry described{
+      .name = case_name, .about = "", .parameters = measured.takes, .run = nullptr};
+  const parameters chosen = parse_parameters(described, words, 1);
   const machine on = open_machine();
-  // A peer takes no heap: a number that a caller names for the managers is not one of its row.
-  json row{{"schema", 1},           {"case", case_name},
-           {"manager", by.name},    {"backend", "cuda"},
-           {"device", on.device},   {"driver", on.driver},
-           {"toolkit", on.toolkit}, {"heap_bytes", nullptr},
-           {"rows", chosen.rows},   {"key_skew", chosen.key_skew},
-           {"seed", chosen.seed},   {"iterations", chosen.iterations}};
-  case_name == "join" ? run_join(row, by, chosen) : run_group_by(row, by, chosen);
+  json row{{"schema", 1},           {"case", case_name},    {"manager", by.name},
+           {"backend", "cuda"},     {"device", on.device},  {"driver", on.driver},
+           {"toolkit", on.toolkit}, {"heap_bytes", nullptr}};
+  for (const case_parameter& own : measured.takes) {
+    if (own.info == &given::heap_bytes) continue;
+    std::visit([&](const auto& value) { row[own.info->name] = value; },
+               *chosen.find(own.info->name));
+  }
+  measured.run(row, by, chosen);
   std::cout << row << std::endl;
 }
 
@@ -152,72 +156,41 @@ json own_fields() {
 }
 
 /// As the survey's programs list themselves. How much memory the device has, no peer must know.
-json listed(const program& here, const std::vector<std::string>& cases) {
+void list() {
+  const program here = this_program();
   const machine on = open_machine();
   json managers = json::array();
   for (const peer& each : here.peers) {
     managers.push_back({{"name", each.name}, {"available", true}});
   }
   json described = json::array();
-  for (const std::string& name : cases) {
-    described.push_back({{"name", name}, {"parameters", json::array()}, {"fields", json::array()}});
+  for (const peer_case& each : all_peer_cases()) {
+    described.push_back(
+        {{"name", each.name}, {"parameters", json::array()}, {"fields", json::array()}});
   }
-  return {{"schema", 1},
-          {"backend", "cuda"},
-          {"command", {here.name, "run"}},
-          {"device", on.device},
-          {"device_memory_bytes", 0},
-          {"driver", on.driver},
-          {"toolkit", on.toolkit},
-          {"available", true},
-          {"managers", managers},
-          {"fields", own_fields()},
-          {"cases", described}};
+  std::cout << json{{"schema", 1},
+                    {"backend", "cuda"},
+                    {"command", {here.name, "run"}},
+                    {"device", on.device},
+                    {"device_memory_bytes", 0},
+                    {"driver", on.driver},
+                    {"toolkit", on.toolkit},
+                    {"available", true},
+                    {"managers", managers},
+                    {"fields", own_fields()},
+                    {"cases", described}}
+            << std::endl;
 }
 
 }  // namespace
 }  // namespace warpheap::bench::peers
 
 int main(int count, char** words) {
-  using namespace warpheap::bench::peers;
-  given chosen;
-  std::string case_name;
-  std::string name;
-  std::uint64_t unused = 0;
-  const std::vector<std::string> cases{"join", "group_by"};
-  const program here = this_program();
-  std::vector<std::string> known;
-  for (const peer& each : here.peers) known.emplace_back(each.name);
-
-  CLI::App app("Measures join and group-by of peers.");
-  app.require_subcommand(1);
-  CLI::App* const list = app.add_subcommand("list", "lists what can be measured, as JSON");
-  CLI::App* const measure = app.add_subcommand("run", "one measurement, as a row");
-  measure->add_option("--case", case_name)->required()->check(CLI::IsMember(cases));
-  measure->add_option("--manager", name, "the peer")->required()->check(CLI::IsMember(known));
-  measure->add_option("--build-table", chosen.build_table);
-  measure->add_option("--probe-table", chosen.probe_table);
-  measure->add_option("--input-table", chosen.input_table);
-  measure->add_option("--rows", chosen.rows)->check(CLI::Range(1u, 1u << 31));
-  measure->add_option("--distinct-keys", chosen.distinct_keys)->check(CLI::Range(1u, 1u << 31));
-  measure->add_option("--key-skew", chosen.key_skew)->check(CLI::Range(0.0, 8.0));
-  measure->add_option("--match-percent", chosen.match_percent)->check(CLI::Range(0.0, 100.0));
-  measure->add_option("--iterations", chosen.iterations)->check(CLI::PositiveNumber);
-  measure->add_option("--seed", chosen.seed);
-  measure->add_option("--heap-bytes", unused, "for the managers; a peer has no heap");
-  CLI11_PARSE(app, count, words);
-
+  using namespace warpheap::bench;
   try {
-    if (list->parsed()) {
-      std::cout << listed(here, cases) << std::endl;
-    } else {
-      for (const peer& each : here.peers) {
-        if (each.name == name) run(case_name, each, chosen);
-      }
-    }
+    return follow(count, words, {peers::list, peers::run});
   } catch (const std::exception& problem) {
-    std::cerr << here.name << ": " << problem.what() << '\n';
+    std::cerr << peers::this_program().name << ": " << problem.what() << '\n';
     return 1;
   }
-  return 0;
 }

@@ -3,8 +3,8 @@
 
 /// \file
 /// The single list of managers and their default configurations. The survey and the tool are
-/// generated from it. Tests fail until the explorer has each of them, too, as small as it goes, and
-/// until each has run its contract's conformance suite (tests/managers/NAME).
+/// generated from it. Tests fail until the explorer has each of them, too, as small as possible,
+/// and until each has run its contract's conformance suite (tests/managers/NAME).
 
 #include "warpheap/core/type_list.hpp"
 #include "warpheap/managers/bulk_allocator/bulk_allocator.hpp"

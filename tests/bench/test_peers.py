@@ -34,7 +34,7 @@ WHOLE = {"join": "join_ms", "group_by": "group_ms"}
 def rows_of(
     program: Path, managers: str, environment: dict[str, str] | None = None
 ) -> tuple[int, list[dict[str, Any]]]:
-    """Measure all points of join and group_by in small; the exit status and the rows."""
+    """Measure all points of join and group_by at a small scale; the exit status and the rows."""
     with tempfile.TemporaryDirectory() as folder:
         done = gpu_rows(program, folder, "--managers", managers, **(environment or {}))
         written = (Path(folder) / "results.jsonl").read_text()
@@ -182,11 +182,25 @@ class PeersTest(unittest.TestCase):
                 self.assertIn(reason, done.stderr)
             self.assertFalse(Path(out).exists())
 
-    def test_what_is_unknown_is_refused(self) -> None:
-        """Cases and peers."""
-        for words in (["--case", "alloc", "--manager", "cuco"], ["--case", "join"]):
-            done = subprocess.run([STUB, "run", *words], capture_output=True, check=False)
-            self.assertNotEqual(done.returncode, 0)
+    def test_what_the_cases_do_not_take_is_refused(self) -> None:
+        """Other cases, peers and parameters, and numbers out of their limits."""
+        join = ["--case", "join", "--manager", "cuco"]
+        for words, reason in (
+            (
+                ["--case", "alloc", "--manager", "cuco"],
+                "unknown case 'alloc'; known: join, group_by",
+            ),
+            (["--case", "join", "--manager", "cuc"], "unknown peer 'cuc'; known: cuco"),
+            (["--case", "join"], "--manager is required"),
+            ([*join, "--rows", "0"], "0 is not a whole number from 1 to 2147483648"),
+            ([*join, "--match-percent", "101"], "101 is not a number above 0 and up to 100"),
+            ([*join, "--input-table", "generated"], "'join' takes --build-table, --probe-table"),
+        ):
+            done = subprocess.run(
+                [STUB, "run", *words], capture_output=True, text=True, check=False
+            )
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(reason, done.stderr)
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ TEST(conformance_of_the_registry, every_manager_runs_the_suite_of_all_that_it_cl
   });
 }
 
-// But for those that never say that they are full, and one whose memory is not the heap's.
+// Except for those that never say that they are full, and one whose memory is not the heap's.
 TEST(conformance_of_the_registry, every_manager_has_a_capacity_that_is_checked) {
   if (!with_variants) GTEST_SKIP() << "this build leaves the variants of managers out";
   managers::for_each([](auto type) {

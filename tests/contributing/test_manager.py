@@ -38,10 +38,11 @@ COPIED = (
         "bench/host",
         "bench/lanes",
         "bench/workloads",
+        "tools/header_comments.py",
         "tools/manager_docs.py",
     ),
     *("tests/conformance", "tests/mutants", "tests/support", "tests/verify", "README.md"),
-    *("tests/managers/CMakeLists.txt", "docs/managers"),
+    *("tests/managers/CMakeLists.txt", "docs/managers", "docs/null.md"),
     *(f"tests/managers/{test.name}" for test in (ROOT / "tests/managers").glob("*_test.cpp")),
 )
 EMPTIED = ("tests/conformance/reference/conformance.cpp", "tests/heap/conformance.cpp")
@@ -240,6 +241,10 @@ class AddedManager(unittest.TestCase):
         run(sys.executable, "-B", self.scratch / "tools/manager_docs.py", program)
         self.assertIn(
             f"[`{NAME}`](docs/managers/{NAME}.md)", (self.scratch / "README.md").read_text()
+        )
+        self.assertIn(
+            f"- [`{NAME}`](managers/{NAME}.md): no slot was free at a moment of the call.\n",
+            (self.scratch / "docs/null.md").read_text(),
         )
         page = (self.scratch / f"docs/managers/{NAME}.md").read_text()
         self.assertIn("[ free slots: bitmap tree ][ slots ... ]", page)

@@ -22,7 +22,7 @@ const registrar added[]{
                "", ""}},
     registrar{
         {"warp_heaps_as_blocks", subject_kind::manager,
-         warp_heap_of_each_cases(blocks_of_warp_heaps<warp_heaps_as_blocks<small_warp_heaps>>()),
+         warp_heap_of_each_cases(blocks_of_warp_heaps<warp_heaps_as_blocks<small_fdg_malloc>>()),
          "", ""}},
     registrar{
         {"warp_heaps_as_blocks_of_arenas", subject_kind::manager,

@@ -3,19 +3,15 @@
 
 #include "conformance/reference/warp_arenas.hpp"
 #include "manager_world.hpp"
+#include "managers/fdg_malloc/setups.hpp"
 
 #include "warpheap/heap/layers/warp_heaps_as_blocks.hpp"
-#include "warpheap/managers/fdg_malloc/fdg_malloc.hpp"
 
 #include <string>
 #include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
-
-/// SuperBlocks of four granules.
-using small_warp_heaps =
-    fdg_malloc<fdg_config{.least_superblock_bytes = 64, .most_superblock_bytes = 64}>;
 
 /// 64 entries of 16 bytes, and 52 SuperBlocks behind 2560 bytes more.
 template <class M>

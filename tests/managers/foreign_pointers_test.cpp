@@ -2,10 +2,12 @@
 // A pointer to memory that is not the heap's is not an index into its tables.
 #include "manager_names.hpp"
 #include "surrounded.hpp"
+#include "warpheap/default_manager.hpp"
 #include "warpheap/registry.hpp"
 
 #include <gtest/gtest.h>
 #include <cstddef>
+#include <type_traits>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -35,6 +37,21 @@ TYPED_TEST(foreign_pointers, have_no_usable_bytes) {
     GTEST_SKIP() << "does not know the sizes of its blocks";
   }
 }
+
+#if !defined(NDEBUG)
+// The handle answers null itself, so managers do not look for it.
+TYPED_TEST(foreign_pointers, null_breaks_the_contract) {
+  if constexpr (std::is_same_v<TypeParam, default_manager>) {
+    GTEST_SKIP() << "does not check it yet";
+  } else if constexpr (block_manager<TypeParam>) {
+    ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+    const surrounded<TypeParam> subject;
+    EXPECT_DEATH(subject.manager().free(nullptr), "does not: (block|pointer) != nullptr");
+  } else {
+    GTEST_SKIP() << "frees no single blocks";
+  }
+}
+#endif
 
 }  // namespace
 }  // namespace test

@@ -80,7 +80,7 @@ class Hunt:
         ]
 
     def run(self, mutants: list[Mutant]) -> None:
-        """Judge the mutants until the time is over."""
+        """Judge the mutants until time is up."""
         due = [m for m in mutants if not self.done(m)]
         if self._options.without_equivalent:
             due = [m for m in due if not m.why_equivalent]

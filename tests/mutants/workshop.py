@@ -116,7 +116,7 @@ class Workshop:
 
     @property
     def over(self) -> bool:
-        """Tell whether the time is over."""
+        """Tell whether time is up."""
         return time.monotonic() > self._end
 
     def stop(self) -> None:

@@ -41,6 +41,50 @@ GENERATED = re.compile(
 )
 
 
+# What pages quote from the text files in results/checks.
+CHECKS = re.compile(r"\]\(\.\./(results/checks/\w+\.txt)\)")
+QUOTED = re.compile(
+    r"(?:instead\sof|factor\sof)\s([\d.,]*\d)(?![\w/]|[.,]\d)"
+    r"|([\d.,]*\d)(?=(?:\sto\s[\d.]+)?\s(?:µs|us|ms|s|%|times)(?![\w/]))"
+)
+RUN = re.compile(r"(?:PASS|FAIL) ([\w.]+)|(\w+)  .* launches  (\S+)")
+
+
+def newest_numbers(text: str) -> set[str]:
+    """The numbers of a file in results/checks, without those of a program that ran again later."""
+    lines: dict[str, str] = {}
+    for number, line in enumerate(text.splitlines()):
+        run = RUN.match(line)
+        lines["".join(filter(None, run.groups())) if run else f"line {number}"] = line
+    return set(re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?!\w)", "\n".join(lines.values())))
+
+
+def rounds_to(written: str, number: float) -> bool:
+    """Whether a number, rounded to the places of one that is written, is that."""
+    written = written.replace(",", "")
+    return f"{number:.{len(written.partition('.')[2])}f}" == written
+
+
+def unfounded(page: str, checks: dict[str, str]) -> list[str]:
+    """The measured numbers of a page that none of the files which it names has."""
+    paragraphs = re.sub(r"^(`{3,}).*?^\1", "", page, flags=re.DOTALL | re.MULTILINE)
+    numbers = [float(n) for name in CHECKS.findall(page) for n in newest_numbers(checks[name])]
+    wrong = []
+    for paragraph in paragraphs.split("\n\n"):
+        quoted = [next(filter(None, found)) for found in QUOTED.findall(paragraph)]
+        for at, number in enumerate(quoted):
+            if f"factor of {number}" in " ".join(paragraph.split()):
+                least, most = (
+                    [n for n in numbers if rounds_to(quoted[at - back], n)] for back in (2, 1)
+                )
+                found = any(rounds_to(number, b / a) for a in least for b in most)
+            else:
+                found = any(rounds_to(number, n) for n in numbers)
+            if not found:
+                wrong.append(number)
+    return wrong
+
+
 def checkout(folder: Path, text: str, rows: list[dict[str, Any]] | None = None) -> Documents:
     """Make a checkout with one page."""
     published.file_rows(rows if rows is not None else sizes("rw"), folder / "results")
@@ -71,6 +115,34 @@ def test_no_measured_number_is_written_by_hand(name: str) -> None:
         )
         text = text.replace(setting, "")
     assert [match[0] for match in MEASURED.finditer(text)] == []
+
+
+@pytest.mark.parametrize("name", ["docs/drop-in.md", "docs/migration.md"])
+def test_numbers_written_by_hand_are_those_of_the_newest_checks(name: str) -> None:
+    page = (ROOT / name).read_text(encoding="utf-8")
+    names = set(CHECKS.findall(page))
+    assert names
+    assert unfounded(page, {name: (ROOT / name).read_text("utf-8") for name in names}) == []
+
+
+@pytest.mark.parametrize(
+    "text, wrong",
+    [
+        ("It takes 1.7 ms instead of 1,140, a factor of 684", []),
+        ("It takes 1.67 ms instead\nof 1139.8, a\nfactor of 684", []),
+        ("It takes 1.1 ms instead of 1,132", ["1.1", "1,132"]),
+        ("It takes 1.7 ms instead of 1,140, a factor of 120", ["120"]),
+        ("It had not finished after 16 s", ["16"]),
+        ("It takes 0.2 to 1.7 ms", ["0.2"]),
+        ("A heap of 16 MiB, or 77 of them", []),
+    ],
+)
+def test_a_number_that_no_newest_line_has_is_found(text: str, wrong: list[str]) -> None:
+    checks = {
+        "results/checks/a.txt": "PASS table: 10 keys: 1.102 ms\nPASS table_cuda: add 1132.4 ms\n"
+        "At 77cef15:\nPASS table: 10 keys: add 1.666 ms\nPASS table_cuda: add 1139.788 ms\n"
+    }
+    assert unfounded(f"{text} ([a.txt](../results/checks/a.txt)).", checks) == wrong
 
 
 def test_a_table_is_what_its_query_finds(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The figures of a report: which there are, which rows they show, and how they are drawn."""
+"""The figures of a report: the list of them, which rows they show, and how they are drawn."""
 
 import json
 import math

@@ -150,6 +150,17 @@ def map_rows() -> Iterator[tuple[list[str], list[str]]]:
             yield [base + folder for folder in re.findall(r"`([^`]+)`", cells[1]) or [""]], names
 
 
+def test_the_table_of_counters_names_what_there_is() -> None:
+    base = ROOT / "include/warpheap"
+    table = re.findall(
+        r"^\| (`.*?) \|", (ROOT / "docs/counters.md").read_text("utf-8"), re.MULTILINE
+    )
+    assert len(table) > 15
+    named = [name for cell in table for name in re.findall(r"`([^`]+)`", cell)]
+    places = ("", "managers", "heap/layers")
+    assert [n for n in named if not any((base / place / n).exists() for place in places)] == []
+
+
 def test_the_map_of_contributing_names_what_there_is() -> None:
     rows = list(map_rows())
     assert len(rows) > 20

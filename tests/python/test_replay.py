@@ -12,10 +12,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
+from typer.testing import CliRunner
 
 from warpheap import native
+from warpheap.commands import replay as command
 from warpheap.errors import UserError
-from warpheap.traces import replay, rmm_log, synthetic
+from warpheap.traces import replay, resources, rmm_log, synthetic
 from warpheap.traces.trace import Trace
 
 needs_library = pytest.mark.skipif(native.find() is None, reason="the library is not built")
@@ -251,6 +254,26 @@ def test_replay_compares_resources_and_draws(run, tmp_path: Path) -> None:
     assert "<svg" in text
     assert "best_fit" in text or "path" in text
     assert rmm_log.read(written).events == 2000
+
+
+@needs_library
+@pytest.mark.parametrize("options, device", [((), 0), (("--device", "3"), 3)])
+def test_a_replay_is_on_the_device_that_was_asked_for(
+    monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], device: int
+) -> None:
+    asked: list[int] = []
+
+    def measured(trace: Trace, resource: resources.Resource, request: replay.Request) -> replay.Row:
+        asked.append(resource.device)
+        return {"manager": resource.name, "status": "ok"}
+
+    monkeypatch.setattr(replay, "measure", measured)
+    app = typer.Typer()
+    command.register(app)
+    wanted = ["malloc-large", "--events", "100", "--upstream", "cuda_malloc", "--json", *options]
+    done = CliRunner().invoke(app, wanted)
+    assert done.exit_code == 0, done.output
+    assert asked == [device]
 
 
 @needs_library

@@ -33,7 +33,7 @@ inline std::optional<int> run_child(std::vector<std::string> arguments, double s
   }
   bool killed = false;
   int status = 0;
-  // Ends: a look every 10 ms until the time is over, and then a wait for a process that was killed,
+  // Ends: a look every 10 ms until time is up, and then a wait for a process that was killed,
   // which the kernel ends unless a driver holds it.
   for (;;) {
     const pid_t ended = waitpid(child, &status, killed ? 0 : WNOHANG);

@@ -40,6 +40,8 @@ class surrounded {
     return around_ == before;
   }
 
+  const M& manager() const { return manager_; }
+
  private:
   static constexpr std::size_t bytes = std::size_t{4} << 20;
 

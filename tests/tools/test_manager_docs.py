@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import header_comments
 import manager_docs
 
 HEADER = """#pragma once
@@ -22,6 +23,9 @@ HEADER = """#pragma once
 ///       [ block ]
 ///
 /// Invariants: none.
+///
+/// Null: no page was free, or
+/// others took it.
 ///
 /// Steady load: lanes wait for
 /// each other.
@@ -87,9 +91,12 @@ class Files(unittest.TestCase):
         (self.headers / "pages.hpp").write_text(HEADER)
         readme = f"before\n{manager_docs.BEGIN}{manager_docs.END}after\n"
         (self.root / "README.md").write_text(readme)
+        self.null_page = self.root / "docs/null.md"
+        self.null_page.parent.mkdir()
+        self.null_page.write_text(readme)
 
     def test_the_drawing_is_the_headers(self) -> None:
-        drawn = list(manager_docs.layouts(self.headers / "pages.hpp"))
+        drawn = list(header_comments.layouts(self.headers / "pages.hpp"))
         self.assertEqual(drawn, [("Memory layout (defaults)", "[ words ]\n\n  [ block ]")])
 
     def test_the_page_says_what_each_part_has(self) -> None:
@@ -149,7 +156,7 @@ class Files(unittest.TestCase):
 
     def test_what_was_written_does_not_differ(self) -> None:
         wanted = manager_docs.documents([manager("a")])
-        changed = ["README.md", "docs/managers/pages.md"]
+        changed = ["docs/managers/pages.md", "README.md", "docs/null.md"]
         self.assertEqual(manager_docs.update(wanted, check=True), changed)
         self.assertEqual(manager_docs.update(wanted, check=False), changed)
         again = manager_docs.documents([manager("a")])
@@ -172,6 +179,19 @@ class Files(unittest.TestCase):
     def test_a_readme_without_marks_is_refused(self) -> None:
         (self.root / "README.md").write_text("before\nafter\n")
         with self.assertRaisesRegex(manager_docs.DocsError, "README.md lacks the marks"):
+            manager_docs.documents([manager("a")])
+
+    def test_what_null_means_is_the_paragraph_of_the_folders_header(self) -> None:
+        both = [manager("a"), manager("b")]
+        (self.headers / "blocks.hpp").write_text("/// Blocks.\n///\n/// Null: a part.\n")
+        manager_docs.update(manager_docs.documents(both), check=False)
+        item = "- [`a`, `b`](managers/pages.md): no page was free, or others took it.\n"
+        made = manager_docs.BEGIN + item + manager_docs.END
+        self.assertEqual(self.null_page.read_text(), f"before\n{made}after\n")
+
+    def test_a_header_that_does_not_say_what_null_means_is_refused(self) -> None:
+        (self.headers / "pages.hpp").write_text(HEADER.replace("Null:", "None:"))
+        with self.assertRaisesRegex(manager_docs.DocsError, "no paragraph '/// Null: ...' in"):
             manager_docs.documents([manager("a")])
 
 

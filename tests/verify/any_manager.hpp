@@ -59,7 +59,7 @@ constexpr freed_memory freed_memory_of() {
   return {reuse_at_rest::of_any_size, ""};
 }
 
-/// How a manager is set up for exploration: as small as it goes, so that a schedule takes
+/// How a manager is set up for exploration: as small as possible, so that a schedule takes
 /// microseconds and lanes meet.
 template <block_manager M>
 struct setup {

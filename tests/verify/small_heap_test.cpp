@@ -9,7 +9,6 @@
 #include "managers/warpheap/setups.hpp"
 
 #include "warpheap/managers/bump/bump.hpp"
-#include "warpheap/managers/fdg_malloc/fdg_malloc.hpp"
 #include "warpheap/managers/warpheap/warpheap.hpp"
 
 #include <gmock/gmock.h>
@@ -25,8 +24,6 @@ using ::testing::Not;
 using ::testing::ThrowsMessage;
 
 using one_counter = bump<bump_config{.counters = bump_counters::one}>;
-using smallest_fdg =
-    fdg_malloc<fdg_config{.least_superblock_bytes = 64, .most_superblock_bytes = 64}>;
 
 /// Hands out memory that is not the heap's.
 struct generous : one_counter {
@@ -36,8 +33,8 @@ struct generous : one_counter {
 };
 
 /// No warp heap can begin.
-struct full_from_the_start : smallest_fdg {
-  using smallest_fdg::smallest_fdg;
+struct full_from_the_start : small_fdg_malloc {
+  using small_fdg_malloc::small_fdg_malloc;
   warp_heap begin(const simt::group& /*lanes*/) const { return {}; }
 };
 
@@ -156,7 +153,7 @@ TEST(replay, shows_each_operation_with_its_lane_size_and_result) {
 
 TEST(replay, shows_where_warp_heaps_begin_are_tidied_up_and_end) {
   const auto explored =
-      case_named("tidied_up", warp_heap_cases(small_fdg(warp_heaps_of<smallest_fdg>())));
+      case_named("tidied_up", warp_heap_cases(small_fdg(warp_heaps_of<small_fdg_malloc>())));
   std::string trace;
   EXPECT_EQ(explored->run({simt::strategy::sticky, 1}, &trace), "");
   for (const std::string lane : {"block 0 thread 0: ", "block 0 thread 1: "}) {

@@ -28,7 +28,7 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
-/// How a manager of warp heaps is set up, as small as it goes.
+/// How a manager of warp heaps is set up, as small as possible.
 struct warp_heap_setup {
   warp_heap_maker manager;
   /// Room for a warp heap of each of eight lanes, and three blocks in each.

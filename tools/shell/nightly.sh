@@ -66,7 +66,7 @@ run_campaign() {
 # Where there is no GPU, `./dev test` compiles the CUDA half without optimising it, and asks for the
 # registers of one kernel a manager.
 optimise_cuda() {
-  find_nvcc || { note "no nvcc is here: the CUDA half was not compiled" && return; }
+  find_nvcc || { note "nvcc was not found: the CUDA half was not compiled" && return; }
   build_step cuda-release bench/all examples/all managers-registers-said &&
     run_ctest nightly-cuda nightly-cuda
 }

@@ -105,10 +105,10 @@ command_test() {
     if have_gpu; then
       stage cuda "The CUDA half runs" run_ctest cuda cuda-release
     else
-      note "no GPU is here: of the CUDA half nothing was run"
+      note "no GPU was found: nothing of the CUDA half was run"
     fi
   else
-    note "no nvcc is here: the CUDA half was not compiled"
+    note "nvcc was not found: the CUDA half was not compiled"
   fi
   report_cost
   end_stages

@@ -37,7 +37,7 @@ measurement measure_scattered_frees(const case_run& c) {
     // All nulls are among the requests of the last launch.
     const std::uint64_t surely_served = table.batch().count - filling_threads;
     picks = std::min(threads, surely_served / 2);
-    if (picks == 0 && run != 0) throw error("a heap of which all was freed has no blocks again");
+    if (picks == 0 && run != 0) throw error("the heap was emptied and then served no block");
     if (picks == 0) throw too_small_for(c, "two blocks for each thread of a launch");
     const device_array<std::uint64_t> picked(c.on, picks);
     c.on.launch(picks, block_picking{table.addresses(), surely_served, picks,

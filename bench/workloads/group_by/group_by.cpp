@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "bench/host/files.hpp"
+#include "bench/workloads/group_by/input.hpp"
 #include "bench/workloads/group_by/radix_group_by.hpp"
-#include "bench/workloads/tables/generated.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -13,11 +13,6 @@ namespace warpheap::bench {
 
 namespace {
 
-constexpr parameter<std::string_view> input_table{
-    {.name = "input_table",
-     .unit = "file",
-     .about = "the rows to group, as FILE.csv:KEY:VALUE; 'generated': keys drawn at random",
-     .role = field_role::facet}};
 constexpr field<std::uint64_t> input_rows{{.name = "input_rows",
                                            .unit = "rows",
                                            .about = "that were grouped",
@@ -32,13 +27,6 @@ constexpr field<summary> group_ms{
      .unit = "ms",
      .about = "grouping in pages of the heap, frees included, on the host's clock",
      .better = "less"}};
-
-table input_side(const parameters& chosen) {
-  return chosen_table(chosen[input_table], [&] {
-    const key_distribution keys{chosen[given::distinct_keys], chosen[given::key_skew]};
-    return spread_keys(foreign_keys(chosen[given::rows], keys, 100, chosen[given::seed]));
-  });
-}
 
 void write_result(const std::string& path, const paged_groups& found) {
   std::ofstream groups(path);
@@ -108,10 +96,7 @@ measurement measure_group_by(const case_run& c) {
 const case_registration group_by{
     {.name = "group_by",
      .about = "a radix group-by in chains of pages that each pass frees, against two passes",
-     .parameters = with_pages({{&input_table, "generated"},
-                               {&given::rows, "65536"},
-                               {&given::distinct_keys, "4096"},
-                               {&given::key_skew, "1e-9"}}),
+     .parameters = with_pages(group_by_parameters()),
      .needs = {&needs::bytes, &needs::frees, &needs::runs_out},
      .fields = {&group_ms, &fields::baseline_ms, &fields::row_rate, &fields::bandwidth,
                 &fields::malloc_share, &fields::free_share, &input_rows, &passes,

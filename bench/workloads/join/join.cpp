@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "bench/host/files.hpp"
 #include "bench/workloads/join/hash_join.hpp"
-#include "bench/workloads/tables/generated.hpp"
+#include "bench/workloads/join/sides.hpp"
 
 #include <fstream>
 #include <optional>
@@ -12,24 +12,6 @@ namespace warpheap::bench {
 
 namespace {
 
-constexpr parameter<std::string_view> build_table{
-    {.name = "build_table",
-     .unit = "file",
-     .about = "the side that is hashed, as FILE.csv:KEY:VALUE; 'generated': each key once",
-     .role = field_role::facet}};
-constexpr parameter<std::string_view> probe_table{
-    {.name = "probe_table",
-     .unit = "file",
-     .about = "the other side, as FILE.csv:KEY:VALUE; 'generated': keys drawn at random",
-     .role = field_role::facet}};
-constexpr parameter<double> match_percent{
-    {.name = "match_percent",
-     .unit = "%",
-     .about = "of the generated probe rows, have a key of the build side",
-     .role = field_role::facet,
-     .phrase = "{} match"},
-    {.least = 0, .most = 100},
-    100.0};
 constexpr field<std::uint64_t> build_rows{
     {.name = "build_rows", .unit = "rows", .about = "hashed", .role = field_role::detail}};
 constexpr field<std::uint64_t> probe_rows{
@@ -48,19 +30,6 @@ constexpr field<summary> gather_ms{
      .unit = "ms",
      .about = "copying the pages into one array, which a reader of the pages does not need",
      .better = "less"}};
-
-table build_side(const parameters& chosen) {
-  return chosen_table(chosen[build_table], [&] {
-    return primary_keys(chosen[given::distinct_keys], chosen[given::seed]);
-  });
-}
-
-table probe_side(const parameters& chosen) {
-  return chosen_table(chosen[probe_table], [&] {
-    const key_distribution keys{chosen[given::distinct_keys], chosen[given::key_skew]};
-    return foreign_keys(chosen[given::rows], keys, chosen[match_percent], chosen[given::seed]);
-  });
-}
 
 std::vector<join_data::match> matches_of(const paged_join& joined) {
   const pooled_array<join_data::match> gathered = joined.gather();
@@ -151,12 +120,7 @@ const case_registration join{
     {.name = "join",
      .about =
          "a radix hash join that writes its matches into pages of the heap, against two passes",
-     .parameters = with_pages({{&build_table, "generated"},
-                               {&probe_table, "generated"},
-                               {&given::rows, "65536"},
-                               {&given::distinct_keys, "65536"},
-                               {&given::key_skew, "1e-9"},
-                               {&match_percent, "100"}}),
+     .parameters = with_pages(join_parameters()),
      .needs = {&needs::bytes, &needs::frees, &needs::runs_out},
      .fields = {&join_ms, &fields::baseline_ms, &partition_ms, &gather_ms, &fields::row_rate,
                 &fields::bandwidth, &fields::malloc_share, &fields::free_share, &build_rows,

@@ -4,6 +4,7 @@
 #include "warp_heap_cases.hpp"
 
 #include "warpheap/core/align.hpp"
+#include "warpheap/managers/fdg_malloc/fdg_malloc.hpp"
 
 #include <array>
 #include <cstddef>
@@ -14,7 +15,12 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
-/// SuperBlocks of four granules: two or three blocks, or less than one. 52 of them behind 2560
+/// SuperBlocks of four granules.
+inline constexpr std::uint32_t small_superblock_bytes = 64;
+using small_fdg_malloc = fdg_malloc<fdg_config{.least_superblock_bytes = small_superblock_bytes,
+                                               .most_superblock_bytes = small_superblock_bytes}>;
+
+/// A SuperBlock has room for two or three blocks, or for less than one. 52 of them behind 2560
 /// bytes, or ten behind 896.
 inline warp_heap_setup small_fdg(const warp_heap_maker& manager) {
   return {.manager = manager,

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Ouroboros as small as it goes, for tests that run lanes one by one.
+/// Ouroboros as small as possible, for tests that run lanes one by one.
 
 #include "machine_of.hpp"
 

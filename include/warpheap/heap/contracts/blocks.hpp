@@ -17,7 +17,8 @@ WARPHEAP_BEGIN_NAMESPACE
 /// Any lane takes and frees single blocks:
 /// - `malloc(bytes)`: a block aligned to `about.alignment`, or null, at once or in bounded time,
 ///   when the heap is exhausted. \pre `0 < bytes && bytes <= largest_block()`
-/// - `free(block)`: by any lane, later as well. \pre `block` is live, or no address of the heap
+/// - `free(block)`: by any lane, later as well. \pre `block` is not null, and is live or no address
+///   of the heap
 template <class M>
 concept block_manager = manager<M> && requires(const M m, std::size_t bytes, void* block) {
   { m.malloc(bytes) } -> std::same_as<void*>;

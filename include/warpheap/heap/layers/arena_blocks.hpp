@@ -149,7 +149,7 @@ class arena_blocks {
     return skipped <= largest_ && bytes <= largest_ - skipped;
   }
 
-  WARPHEAP_DEVICE void free(void* /*block*/) const {}
+  WARPHEAP_DEVICE void free(void* block) const { WARPHEAP_ASSERT(block != nullptr); }
 
   /// Gives everything back to the heap. Called by each of `count` lanes, with ranks from 0 on, of a
   /// launch or of a group, while no lane uses the arena: what lanes did there before must be

@@ -55,7 +55,7 @@ class warp_heaps_as_blocks {
     return mine ? inner_.malloc(mine, bytes) : nullptr;
   }
 
-  WARPHEAP_DEVICE void free(void* /*block*/) const {}
+  WARPHEAP_DEVICE void free(void* block) const { WARPHEAP_ASSERT(block != nullptr); }
 
   WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
                                inspection& findings) const {

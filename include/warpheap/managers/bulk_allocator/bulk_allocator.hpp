@@ -65,9 +65,11 @@
 /// for growth that others have promised, in one direction only (see `obtain` and `take`): a promise
 /// is kept or withdrawn, and waits for a withdrawn one are counted. Lanes that claim nodes or items
 /// hold units that stand for them. Before null, a lane reclaims, or waits for the lane that does,
-/// and tries again while anything is reclaimed, at most `most_attempts` times. Null: at some
-/// moments of the call, neither the tree nor an arena had, or expected, what was needed. Memory
-/// that others are about to move may be missed at those moments, so null is not exact.
+/// and tries again while anything is reclaimed, at most `most_attempts` times.
+///
+/// Null: at some moments of the call, neither the tree nor an arena had, or expected, what was
+/// needed, and each of a bounded number of attempts was in vain. Not exact: memory that others are
+/// about to split, merge or give back may be missed at those moments.
 ///
 /// Deviations from the paper, and why:
 /// - counts and links of bins and chunks are in a table beside the pages. A lane that comes late

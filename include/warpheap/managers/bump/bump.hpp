@@ -22,6 +22,9 @@
 /// Invariants: I1 no counter has come near to wrapping around (place: the shard).
 ///
 /// Progress: wait-free except for the walk over shards, which visits each once.
+///
+/// Null: each counter had too little left when the lane looked there, maybe because of larger
+/// requests that failed before. Nothing comes back until a reset.
 
 #include "warpheap/heap/fit_units.hpp"
 #include "warpheap/heap/manager.hpp"
@@ -83,7 +86,7 @@ class bump {
     return together(static_cast<std::uint32_t>(need));
   }
 
-  WARPHEAP_DEVICE void free(void* /*block*/) const {}
+  WARPHEAP_DEVICE void free(void* block) const { WARPHEAP_ASSERT(block != nullptr); }
 
   WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t count,
                                inspection& findings) const {

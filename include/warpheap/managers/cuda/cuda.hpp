@@ -10,6 +10,8 @@
 ///
 /// A pointer that is not a block of CUDA's heap is not refused, as by the other managers: where
 /// that heap lies is not known, and what CUDA does with such a pointer is undefined.
+///
+/// Null: CUDA promises nothing about it.
 
 #include "warpheap/managers/cuda/about.hpp"
 
@@ -43,7 +45,10 @@ class builtin {
     return simt::builtin_heap::malloc(bytes);
   }
 
-  WARPHEAP_DEVICE void free(void* block) const { simt::builtin_heap::free(block); }
+  WARPHEAP_DEVICE void free(void* block) const {
+    WARPHEAP_ASSERT(block != nullptr);
+    simt::builtin_heap::free(block);
+  }
 
   WARPHEAP_DEVICE void inspect(std::uint64_t /*rank*/, std::uint64_t /*count*/,
                                inspection& /*findings*/) const {}

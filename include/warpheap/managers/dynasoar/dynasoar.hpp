@@ -41,7 +41,10 @@
 /// word. In the survey's case, a launch with blocks of 64 B took 1.44 s. In the checked load, with
 /// sizes up to 1 KiB and a heap four times as large, the longest took less than a quarter of that.
 ///
-/// Progress, null and memory orders: blocks.hpp.
+/// Progress and memory orders: blocks.hpp.
+///
+/// Null: at a moment of the call there was neither a free block nor a free slot of the size; or the
+/// moves of other lanes spoilt each of 64 searches (blocks.hpp explains why the first is certain).
 ///
 /// Deviations from the paper, and why:
 /// - The bits of free slots and the types lie in arrays beside the blocks, not in a header of 64 B
@@ -141,6 +144,7 @@ class dynasoar {
   }
 
   WARPHEAP_DEVICE void free(void* pointer) const {
+    WARPHEAP_ASSERT(pointer != nullptr);
     const std::uint64_t offset = state().offset(pointer);
     const std::uint64_t block = offset / shape::block_bytes;
     if (block >= state().count()) return;  // not of this heap

@@ -247,7 +247,7 @@ class fdg_malloc {
         const std::uint64_t claims = superblocks_.claims();
         if (!superblocks_.free_ones().any()) {
           const bool is_sure = !superblocks_.claimed_since(claims);
-          // The last one may have become this warp heap's: then the word is another one.
+          // The last one may have become this warp heap's: then the word has changed.
           const std::uint64_t before = seen;
           seen = bump.load(simt::order::acquire);
           if (is_sure && seen == before) return nowhere;

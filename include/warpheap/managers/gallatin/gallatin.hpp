@@ -159,6 +159,7 @@ class gallatin {
   }
 
   WARPHEAP_DEVICE void free(void* pointer) const {
+    WARPHEAP_ASSERT(pointer != nullptr);
     const auto offset = static_cast<std::uint64_t>(static_cast<std::byte*>(pointer) - segments_);
     const std::uint64_t segment = offset >> shape().segment_shift();
     if (segment >= shape().segments()) return;  // not of this heap

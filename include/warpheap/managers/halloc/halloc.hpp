@@ -172,6 +172,7 @@ class halloc {
   }
 
   WARPHEAP_DEVICE void free(void* pointer) const {
+    WARPHEAP_ASSERT(pointer != nullptr);
     const auto at = places_.find(pointer);
     if (at.slab == none) return;
     const chunk_map map = slabs().map(at.slab);

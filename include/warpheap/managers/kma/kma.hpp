@@ -162,6 +162,7 @@ class kma {
   }
 
   WARPHEAP_DEVICE void free(void* block) const {
+    WARPHEAP_ASSERT(block != nullptr);
     const std::uint64_t offset = offset_of(block);
     if (is_outside(offset)) return;
     const auto superblock = static_cast<std::uint32_t>(offset / Config.superblock_bytes);

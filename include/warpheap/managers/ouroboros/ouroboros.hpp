@@ -35,14 +35,15 @@
 /// they looked. They wait for values of positions that others drew earlier, and for growth that
 /// others have promised; lanes that have drawn or promised finish without waiting for later ones
 /// (see the queues, the semaphore, chunk_queues.hpp). A wait for growth is given up after a bounded
-/// time if it was in vain. malloc returns null if there is no chunk left, and afterwards the
-/// semaphore has nothing and expects nothing, and nothing went from there to the supply between the
-/// two looks (see `note_move`); or if 64 of its attempts to take a chunk failed because others held
-/// it, so attempts end even if others never give back what they hold.
+/// time if it was in vain.
 /// What a lane takes and may give back is borrowed: units of the supply until it has found a run,
 /// and units of a class while it looks for a chunk to reclaim. Borrowed units stay expected, and
 /// lanes that need them try again instead of counting them as used. A lane that has borrowed does
 /// not wait for another one that has, and borrows only after it has seen enough for itself.
+///
+/// Null: no chunk was left, and afterwards the semaphore had nothing and expected nothing, and
+/// nothing went from there to the supply between the two looks (see `note_move`); or 64 attempts to
+/// take a chunk failed because others held it, so attempts end even if others never give it back.
 ///
 /// Steady load: lanes of a size meet at one semaphore and one queue, and wait for growth that
 /// others cannot deliver. C also borrows pages of other sizes and takes entries of their queues
@@ -66,8 +67,7 @@
 /// - C: a chunk that becomes wholly free before it is queued returns to the supply at once; one in
 ///   a queue stays with its size until another size finds no memory, and is then taken out;
 /// - P: pages for which a queue has no room are parked in their chunk's bitmap, so free never fails
-///   and no queue has to be large enough for every page. As in the paper, a chunk keeps its page
-///   size;
+///   and no queue has to be large enough for every page. As in the paper, a chunk keeps its size;
 /// - the size of the heap fixes the number of chunks for data and for queues (C: three thousandths,
 ///   P: a 256th, and three chunks per class), so neither starves the other; any chunk may be
 ///   either;

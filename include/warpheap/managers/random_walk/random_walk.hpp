@@ -12,6 +12,11 @@
 /// - `rw`: fixed pages, a flag each;
 /// - `rw_bm`, `corw`, `crw`: fixed pages, a bit each (bitmap_pages.hpp);
 /// - `rw_malloc`: runs of units, for blocks of any size.
+///
+/// Null: with the exact rule, which is the default, nothing suitable was free at a moment of the
+/// call; or in a few searches of everything, others freed and took it each time. With the
+/// statistical rule, few pages are free, with 99 % confidence: even a lane alone may be refused one
+/// that is free.
 
 #include "warpheap/managers/random_walk/corw.hpp"
 #include "warpheap/managers/random_walk/crw.hpp"

@@ -42,7 +42,7 @@ class counter_heap {
     return Config.keeps == book_keeping::counter ? advance(need) : advance_around(need);
   }
 
-  WARPHEAP_DEVICE void free(void* /*block*/) const {}
+  WARPHEAP_DEVICE void free(void* block) const { WARPHEAP_ASSERT(block != nullptr); }
 
   WARPHEAP_DEVICE void inspect(std::uint64_t rank, std::uint64_t /*count*/,
                                inspection& findings) const {

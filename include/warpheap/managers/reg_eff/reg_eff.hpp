@@ -44,11 +44,14 @@
 /// Progress: lock-free. A lane that owns a chunk never waits, and gives up a merge that is not
 /// possible at once. A search visits at most 64 free chunks; then lanes share a search of all of
 /// them (sync/shared_search.hpp), in two rounds; in up to 16 while others still find as much
-/// together as the lane needs, and in up to 1,024 if few chunks are free. Null: there was a time
-/// during the call at which no run of free chunks was large enough, or others took or freed chunks
-/// in each of its rounds. Without pre-splitting, which all of the paper's six managers use, a lane
-/// that wants a part of the only large chunk may return null early: if others have taken chunks in
-/// each of 1,024 rounds. The next requests for that much fail at once, until a chunk is freed.
+/// together as the lane needs, and in up to 1,024 if few chunks are free.
+///
+/// Null: there was a time during the call at which no run of free chunks was large enough, or
+/// others took or freed chunks in each of its rounds. Without pre-splitting, which all of the
+/// paper's six managers use, a lane that wants a part of the only large chunk may return null
+/// early: if others have taken chunks in each of 1,024 rounds. The next requests for that much fail
+/// at once, even of a lane alone, until a chunk is freed. A: the counter had less left. AW never
+/// returns null for what it can serve.
 ///
 /// Deviations from the paper, and why:
 /// - chunks are claimed in a map outside the heap. In the published code a claim writes the header,

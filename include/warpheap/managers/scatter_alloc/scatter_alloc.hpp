@@ -146,6 +146,7 @@ class scatter_alloc {
   }
 
   WARPHEAP_DEVICE void free(void* block) const {
+    WARPHEAP_ASSERT(block != nullptr);
     const std::uint64_t offset = pages_.table().offset_of(block);
     if (offset >= largest_block()) return;  // not of this heap
     const auto page = static_cast<std::uint32_t>(offset / sizes::page_bytes);

@@ -12,8 +12,8 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace arena_parts {
 
-/// What a growth came to: a block out of the next piece; or there is another piece meanwhile; or
-/// the heap has none.
+/// How a growth ended: with a block out of the next piece; with another piece that has come
+/// meanwhile; or the heap had none.
 struct growth {
   void* block = nullptr;
   bool failed = false;
