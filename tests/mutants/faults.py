@@ -33,8 +33,10 @@ _STATEMENT = re.compile(
 # What is before a statement; anything else is before the last line of one.
 _ENDS = (";", "{", "}", ":", ")", " else", " do")
 _IF = re.compile(r"^ {4,}if \(", re.MULTILINE)
-# A jump is no change: without one, what follows would run as well. Nor may an `else` follow.
-_GUARDED = re.compile(rf" (?!return|const|auto|throw|if|for|while|do|break|continue){_CHANGE}(?! *else\b)")
+# Not a jump, without which what follows would run as well; and not before an `else`.
+_GUARDED = re.compile(
+    rf" (?!return|const|auto|throw|if|for|while|do|break|continue){_CHANGE}(?! *else\b)"
+)
 _DECLARATION = re.compile(r"(?:[\w:]+(?:<[^;=]*>)?[*&]? )+[*&]?\w+(?: =|\(|;|\{)")
 # Backoff only gives others a turn, and static assertions never run.
 _IGNORED = re.compile(r"backoff|static_assert|note\(|refuse\(|limit\(")

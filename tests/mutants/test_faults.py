@@ -23,7 +23,9 @@ def body_of(statements: Iterable[str]) -> str:
 
 def made(*statements: str, kind: str) -> list[tuple[str, str]]:
     """Return the line and the mistake of each fault of a kind in these statements."""
-    return [(found.line, found.about) for found in faults(body_of(statements)) if found.kind == kind]
+    return [
+        (found.line, found.about) for found in faults(body_of(statements)) if found.kind == kind
+    ]
 
 
 def changed(*statements: str, kind: str) -> list[str]:

@@ -7,6 +7,8 @@
 #include "warpheap/core/random.hpp"
 #include "warpheap/core/units.hpp"
 #include "warpheap/managers/warpheap/class_exhaustion.hpp"
+#include "warpheap/managers/warpheap/class_growth.hpp"
+#include "warpheap/managers/warpheap/word_marks.hpp"
 #include "warpheap/simt/cpu/explorer.hpp"
 
 #include <gtest/gtest.h>
@@ -131,6 +133,70 @@ TEST_F(last_slot, is_known_to_the_lane_that_offered_it_if_another_one_looks) {
     });
     ASSERT_EQ(outcome.stuck, "");
     ASSERT_FALSE(out) << seed;
+  }
+}
+
+TEST_F(last_slot, is_known_to_the_lane_that_gave_its_chunk_if_another_one_chooses_for_it) {
+  using growth = warpheap_class_growth<small_chunks>;
+  simt::explorer warp({1, 2}, 20'000);
+  for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
+    restore();
+    growth::step came{};
+    const auto outcome = warp.run(any_schedule(seed), [&] {
+      if (simt::lane_id() == 1) arrive(chunk);
+      const growth::step next = growth(parts(), of_).choose(0);
+      if (simt::lane_id() == 1) came = next;
+    });
+    ASSERT_EQ(outcome.stuck, "");
+    ASSERT_NE(came, growth::step::none_left) << seed;
+  }
+}
+
+// A lane that is told to look again sees what the one that listed the word did before.
+TEST_F(last_slot, is_seen_by_all_members_in_a_word_that_their_leader_has_seen_listed) {
+  simt::explorer warps({2, 2}, 20'000);
+  for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
+    restore();
+    std::uint32_t done = 0;
+    bool is_old = false;
+    const auto outcome = warps.run(any_schedule(seed), [&] {
+      const simt::atomic_ref did(done);
+      if (simt::block_rank() == 0) {
+        for (int looks = 0; looks < 8; ++looks) {
+          if (!exhaustion_of_class(parts(), of_).has_listed()) continue;
+          if (did.load(simt::order::relaxed) == 0) is_old = true;
+          break;
+        }
+      } else if (simt::lane_id() == 0) {
+        did.store(1, simt::order::relaxed);
+        parts().list(0, 0);
+      }
+    });
+    ASSERT_EQ(outcome.stuck, "");
+    ASSERT_FALSE(is_old) << seed;
+  }
+}
+
+// The proof that a class is out counts on that.
+TEST_F(last_slot, is_counted_before_its_word_loses_the_mark_whichever_lane_counts) {
+  simt::explorer warps({2, 2}, 20'000);
+  for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
+    restore();
+    bool uncounted = false;
+    const auto outcome = warps.run(any_schedule(seed), [&] {
+      const auto lane = static_cast<std::uint32_t>(simt::lane_id());
+      if (simt::block_rank() == 0) {
+        // Several slots of a word are never on offer.
+        warpheap_word_marks<small_chunks>::find_again(parts(), of_, 0, lane, 3, 3);
+        return;
+      }
+      for (int looks = 0; looks < 20; ++looks) {
+        if (small::supply::chunks_type::is_marked(parts().chunks().word(0, lane))) continue;
+        if (parts().classes().are_marked_now(of_)) uncounted = true;
+      }
+    });
+    ASSERT_EQ(outcome.stuck, "");
+    ASSERT_FALSE(uncounted) << seed;
   }
 }
 
