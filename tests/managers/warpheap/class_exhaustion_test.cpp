@@ -8,6 +8,8 @@
 #include "warpheap/core/units.hpp"
 #include "warpheap/managers/warpheap/class_exhaustion.hpp"
 #include "warpheap/managers/warpheap/class_growth.hpp"
+#include "warpheap/managers/warpheap/scarce_search.hpp"
+#include "warpheap/managers/warpheap/slot_frees.hpp"
 #include "warpheap/managers/warpheap/word_marks.hpp"
 #include "warpheap/simt/cpu/explorer.hpp"
 
@@ -197,6 +199,49 @@ TEST_F(last_slot, is_counted_before_its_word_loses_the_mark_whichever_lane_count
     });
     ASSERT_EQ(outcome.stuck, "");
     ASSERT_FALSE(uncounted) << seed;
+  }
+}
+
+// A request is refused if the slot was offered just before it would wait, for that offer is taken
+// to be another one's. One that ends the wait serves it.
+TEST_F(last_slot, serves_a_request_that_has_waited_for_an_offer) {
+  simt::explorer two({2, 1}, 20'000);
+  std::uint64_t refused = 0;
+  std::uint64_t served = 0;
+  for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
+    restore();
+    const auto outcome = two.run({simt::strategy::uniform, seed}, [&] {
+      if (simt::block_rank() == 1) {
+        random_sequence random(seed);
+        for (std::uint32_t pause = random.below(32); pause != 0; --pause) simt::backoff(1);
+        warpheap_slot_frees<small_chunks>(parts()).run_alone(of_, 0, 0, 0);
+        return;
+      }
+      const auto came = warpheap_scarce_search<small_chunks>(parts(), of_).take();
+      if (came.got.chunk != small::supply::none) {
+        ++served;
+      } else if (!came.is_open) {
+        ++refused;
+      }
+    });
+    ASSERT_EQ(outcome.stuck, "");
+  }
+  EXPECT_GT(served, refused);
+}
+
+TEST_F(last_slot, is_free_when_its_lane_has_freed_it_if_another_one_frees_both) {
+  simt::explorer warp({1, 2}, 20'000);
+  for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
+    restore();
+    bool in_use = false;
+    const auto outcome = warp.run(any_schedule(seed), [&] {
+      const auto slot = static_cast<std::uint32_t>(simt::lane_id());
+      warpheap_slot_frees<small_chunks>(parts()).run(simt::warp(), of_, 0, 0, slot);
+      const std::uint64_t used = small::supply::chunks_type::used_of(parts().chunks().word(0, 0));
+      if ((used >> slot & 1) != 0) in_use = true;
+    });
+    ASSERT_EQ(outcome.stuck, "");
+    ASSERT_FALSE(in_use) << seed;
   }
 }
 
