@@ -98,15 +98,15 @@ TYPED_TEST(index_queues, has_a_value_for_each_member_of_a_group_that_has_put_som
   simt::explorer explorer({1, 2});
   for (std::uint64_t seed = 1; seed <= 500; ++seed) {
     this->memory.format();
-    std::uint64_t popped = 0;
+    std::vector<std::uint64_t> popped(2, 0);
     const auto outcome = explorer.run({simt::strategy::uniform, seed}, [&] {
       const auto queue = this->memory.queue();
-      queue.push(simt::thread_rank());
-      std::uint64_t value = 0;
-      if (queue.pop(value)) ++popped;
+      queue.push(simt::thread_rank() + 1);
+      queue.pop(popped[simt::thread_rank()]);
     });
     ASSERT_EQ(outcome.stuck, "") << "seed " << seed;
-    ASSERT_EQ(popped, 2u) << "seed " << seed;
+    std::sort(popped.begin(), popped.end());
+    ASSERT_EQ(popped, (std::vector<std::uint64_t>{1, 2})) << "seed " << seed;
     ASSERT_EQ(this->memory.problem(0), "") << "seed " << seed;
   }
 }
