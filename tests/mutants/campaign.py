@@ -43,7 +43,7 @@ from typing import Any
 
 import mutate
 from generated import Mutant, all_mutants, control, source_of
-from records import Controls, RecordError, Records, drawn_before, names_in, read, row_of
+from records import Controls, RecordError, Records, drawn_before, keys_in, read, row_of
 from report import report
 from stages import Stage, before, next_stage
 from suites import Suites
@@ -344,8 +344,8 @@ def main() -> int:
         chosen = [chosen[i] for i in sorted(drawn)]
     try:
         if options.same and options.resume:
-            known = names_in(options.resume)
-            chosen = [m for m in chosen if m.name in known]
+            known = keys_in(options.resume)
+            chosen = [m for m in chosen if m.key in known]
     except (RecordError, OSError) as error:
         print(f"campaign.py: {error}", file=sys.stderr)
         return 2

@@ -25,7 +25,6 @@ NOT_JUDGED = {
     "host/cuda/": "Its tests have an imitation of CUDA's driver that only knows errors.",
     "managers/cuda/": "It calls CUDA's own heap.",
     "workloads/group_by/kernels.hpp": "Only the benchmarks run these kernels.",
-    "workloads/group_by/requests.hpp": "Only the benchmarks make these requests.",
     "workloads/group_by/short_groups.hpp": "Only the benchmarks run these kernels.",
 }
 

@@ -39,8 +39,11 @@ def row_of(mutant: Mutant, done: bool) -> dict[str, Any]:
 
 
 def read(path: Path, mutants: Iterable[Mutant]) -> dict[str, bool]:
-    """Set the verdicts of an earlier run; return its controls that passed."""
-    named = {mutant.name: mutant for mutant in mutants}
+    """Set the verdicts of an earlier run; return its controls that passed.
+
+    Names are numbers, which another generator gives to other mutants: what they change tells.
+    """
+    known = {mutant.key: mutant for mutant in mutants}
     controls: dict[str, bool] = {}
     for number, line in enumerate(path.read_text().splitlines(), 1):
         try:
@@ -50,29 +53,23 @@ def read(path: Path, mutants: Iterable[Mutant]) -> dict[str, bool]:
                 if row["passes"]:
                     controls[row["control"]] = True
                 continue
-            mutant = named.get(row["name"])
-            found = row["header"], row["kind"], row["line"], row["about"]
+            mutant = known.get(_key_of(row))
             verdict = Verdict(row["status"], row["by"])
             tried = list(row["tried"])
         except (ValueError, KeyError, TypeError) as error:
             raise RecordError(f"{path}:{number}: not a verdict: {error!r}") from error
-        if mutant is None or found != (
-            mutant.header,
-            mutant.fault.kind,
-            mutant.fault.line,
-            mutant.fault.about,
-        ):
+        if mutant is None:
             raise RecordError(f"{path}:{number}: {row['name']} is not, or not the same, here")
         mutant.tried = tried
         mutant.verdict = verdict if verdict.status in ("killed", "stillborn") else None
     return controls
 
 
-def names_in(path: Path) -> set[str]:
-    """Return the names of the mutants that a file has verdicts on."""
+def keys_in(path: Path) -> set[Key]:
+    """Return what the mutants change that a file has verdicts on."""
     try:
         rows = [json.loads(line) for line in path.read_text().splitlines()]
-        return {row["name"] for row in rows if "control" not in row}
+        return {_key_of(row) for row in rows if "control" not in row}
     except (ValueError, KeyError, TypeError) as error:
         raise RecordError(f"{path}: not verdicts: {error!r}") from error
 
@@ -86,8 +83,7 @@ def drawn_before(path: Path, mutants: Iterable[Mutant]) -> list[Mutant]:
     try:
         for row in (json.loads(line) for line in path.read_text().splitlines()):
             if "control" not in row:
-                key = row["header"], row["kind"], row["line"], row["about"], row["which"]
-                rows[key] = row
+                rows[_key_of(row)] = row
         chosen = [mutant for mutant in mutants if mutant.key in rows]
         for mutant in chosen:
             row = rows[mutant.key]
@@ -96,6 +92,10 @@ def drawn_before(path: Path, mutants: Iterable[Mutant]) -> list[Mutant]:
     except (ValueError, KeyError, TypeError, IndexError) as error:
         raise RecordError(f"{path}: not verdicts: {error!r}") from error
     return chosen
+
+
+def _key_of(row: dict[str, Any]) -> Key:
+    return row["header"], row["kind"], row["line"], row["about"], row["which"]
 
 
 class Records:

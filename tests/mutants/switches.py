@@ -87,8 +87,6 @@ def switched(fault: Fault, text: str, number: int) -> str:
         return f" {text.strip()[0]} {ours}one({number})"
     if fault.kind == "boundary":
         return f"{text}{ours}at<{number}>{{}}{text}"
-    if fault.kind == "lost":
-        return f"{{ if (!{ours}on({number})) {{\n{text}}} }}\n"
     return f"{{ if ({ours}on({number})) {{\n{fault.replacement}}} else {{\n{text}}} }}\n"
 
 

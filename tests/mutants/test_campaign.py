@@ -57,11 +57,11 @@ class TheFile(InAFolder):
         self.assertEqual(again.killer, "tests")
 
     def test_an_open_mutant_goes_on_and_a_killed_one_does_not(self) -> None:
-        one, two = mutant(name="g0001"), mutant(name="g0002")
+        one, two = mutant(), mutant(header="two.hpp")
         one.tried, one.verdict = ["plain:p:3s"], Verdict("survived", "")
         two.tried, two.verdict = ["plain:p:3s"], Verdict("killed", "found")
         self.write(records.row_of(one, done=False), records.row_of(two, done=True))
-        one, two = mutant(name="g0001"), mutant(name="g0002")
+        one, two = mutant(), mutant(header="two.hpp")
         records.read(self.path, [one, two])
         self.assertEqual(stages.next_stage(one, SECONDS), stages.TESTS)
         self.assertIsNone(stages.next_stage(two, SECONDS))
@@ -73,10 +73,19 @@ class TheFile(InAFolder):
 
     def test_verdicts_on_something_else_are_refused(self) -> None:
         row = records.row_of(mutant(), done=False)
-        for wrong in ({**row, "name": "g0002"}, {**row, "line": "y = 1;"}):
+        for wrong in ({**row, "which": 1}, {**row, "line": "y = 1;"}):
             self.write(wrong)
             with self.assertRaisesRegex(records.RecordError, "not the same"):
                 records.read(self.path, [mutant()])
+
+    def test_a_mutant_keeps_its_verdict_under_another_number(self) -> None:
+        one = mutant(name="g0001")
+        one.tried, one.verdict = ["plain:p:3s"], Verdict("killed", "found")
+        self.write(records.row_of(one, done=True))
+        one, other = mutant(name="g0007"), mutant(name="g0001", header="two.hpp")
+        records.read(self.path, [other, one])
+        self.assertEqual((one.tried, one.lives), (["plain:p:3s"], False))
+        self.assertEqual((other.tried, other.lives), ([], True))
 
     def test_lines_that_are_not_verdicts_are_refused(self) -> None:
         for text in ("{\n", "[]\n", '{"name": "g0001"}\n'):
@@ -85,12 +94,13 @@ class TheFile(InAFolder):
                 records.read(self.path, [mutant()])
         self.path.write_text("{\n")
         with self.assertRaisesRegex(records.RecordError, "not verdicts"):
-            records.names_in(self.path)
+            records.keys_in(self.path)
 
     def test_it_names_its_mutants_once(self) -> None:
-        first, second = (records.row_of(mutant(name=name), done=True) for name in ("g1", "g2"))
+        both = mutant(), mutant(header="two.hpp")
+        first, second = (records.row_of(one, done=True) for one in both)
         self.write(first, second, {"control": "tests:a", "passes": True}, first)
-        self.assertEqual(records.names_in(self.path), {"g1", "g2"})
+        self.assertEqual(records.keys_in(self.path), {one.key for one in both})
 
 
 class Again(InAFolder):

@@ -93,6 +93,24 @@ TYPED_TEST(index_queues, takes_a_run_of_values_at_once) {
   }
 }
 
+// Whichever of them counts the values.
+TYPED_TEST(index_queues, has_a_value_for_each_member_of_a_group_that_has_put_some) {
+  simt::explorer explorer({1, 2});
+  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+    this->memory.format();
+    std::vector<std::uint64_t> popped(2, 0);
+    const auto outcome = explorer.run({simt::strategy::uniform, seed}, [&] {
+      const auto queue = this->memory.queue();
+      queue.push(simt::thread_rank() + 1);
+      queue.pop(popped[simt::thread_rank()]);
+    });
+    ASSERT_EQ(outcome.stuck, "") << "seed " << seed;
+    std::sort(popped.begin(), popped.end());
+    ASSERT_EQ(popped, (std::vector<std::uint64_t>{1, 2})) << "seed " << seed;
+    ASSERT_EQ(this->memory.problem(0), "") << "seed " << seed;
+  }
+}
+
 template <class Memory>
 struct circulate {
   Memory* memory;

@@ -211,12 +211,23 @@ class DevTest(unittest.TestCase):
             write = f"echo '{report}' > ${{a#*:}}"
             return f"for a; do case $a in --gtest_output=*) {write};; esac; done"
 
-        all_laps = suite('<property name="laps_of_16_bytes" value="66000"/>')
+        case = '<testcase name="a" result="completed">\n'
+        laps = '<property name="laps_of_16_bytes" value="66000"/>\n'
+        skipped = '<testcase name="b" result="skipped">\n'
+        all_laps = suite(case + laps + laps + skipped + case + laps)
         self.assertEqual(self.nightly("lap_all", all_laps).returncode, 0)
         self.assertNotEqual(self.nightly("lap_all", all_laps + "; exit 1").returncode, 0)
-        too_few = all_laps.replace("66000", "65400")
-        self.assertNotEqual(self.nightly("lap_all", too_few).returncode, 0)
-        self.assertNotEqual(self.nightly("lap_all", suite("no test ran")).returncode, 0)
+        too_few = laps.replace("66000", "65400")
+        for report, said in (
+            (case + too_few, "0 of 1 "),
+            (case + laps + case + too_few, "1 of 2 "),
+            (case + laps + too_few + case + laps, "1 of 2 "),
+            (case + case + laps + laps, "1 of 2 "),
+            (skipped, "0 of 0 "),
+        ):
+            shown = self.nightly("lap_all", suite(report))
+            self.assertNotEqual(shown.returncode, 0, report)
+            self.assertIn(f"{said}cases that ran", shown.stderr)
 
     def test_by_night_mutants_are_drawn_by_the_date(self) -> None:
         for stage, which, name in (

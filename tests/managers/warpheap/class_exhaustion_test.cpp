@@ -7,6 +7,10 @@
 #include "warpheap/core/random.hpp"
 #include "warpheap/core/units.hpp"
 #include "warpheap/managers/warpheap/class_exhaustion.hpp"
+#include "warpheap/managers/warpheap/class_growth.hpp"
+#include "warpheap/managers/warpheap/scarce_search.hpp"
+#include "warpheap/managers/warpheap/slot_frees.hpp"
+#include "warpheap/managers/warpheap/word_marks.hpp"
 #include "warpheap/simt/cpu/explorer.hpp"
 
 #include <gtest/gtest.h>
@@ -131,6 +135,113 @@ TEST_F(last_slot, is_known_to_the_lane_that_offered_it_if_another_one_looks) {
     });
     ASSERT_EQ(outcome.stuck, "");
     ASSERT_FALSE(out) << seed;
+  }
+}
+
+TEST_F(last_slot, is_known_to_the_lane_that_gave_its_chunk_if_another_one_chooses_for_it) {
+  using growth = warpheap_class_growth<small_chunks>;
+  simt::explorer warp({1, 2}, 20'000);
+  for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
+    restore();
+    growth::step came{};
+    const auto outcome = warp.run(any_schedule(seed), [&] {
+      if (simt::lane_id() == 1) arrive(chunk);
+      const growth::step next = growth(parts(), of_).choose(0);
+      if (simt::lane_id() == 1) came = next;
+    });
+    ASSERT_EQ(outcome.stuck, "");
+    ASSERT_NE(came, growth::step::none_left) << seed;
+  }
+}
+
+// A lane that is told to look again sees what the one that listed the word did before.
+TEST_F(last_slot, is_seen_by_all_members_in_a_word_that_their_leader_has_seen_listed) {
+  simt::explorer warps({2, 2}, 20'000);
+  for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
+    restore();
+    std::uint32_t done = 0;
+    bool is_old = false;
+    const auto outcome = warps.run(any_schedule(seed), [&] {
+      const simt::atomic_ref did(done);
+      if (simt::block_rank() == 0) {
+        for (int looks = 0; looks < 8; ++looks) {
+          if (!exhaustion_of_class(parts(), of_).has_listed()) continue;
+          if (did.load(simt::order::relaxed) == 0) is_old = true;
+          break;
+        }
+      } else if (simt::lane_id() == 0) {
+        did.store(1, simt::order::relaxed);
+        parts().list(0, 0);
+      }
+    });
+    ASSERT_EQ(outcome.stuck, "");
+    ASSERT_FALSE(is_old) << seed;
+  }
+}
+
+// The proof that a class is out counts on that.
+TEST_F(last_slot, is_counted_before_its_word_loses_the_mark_whichever_lane_counts) {
+  simt::explorer warps({2, 2}, 20'000);
+  for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
+    restore();
+    bool uncounted = false;
+    const auto outcome = warps.run(any_schedule(seed), [&] {
+      const auto lane = static_cast<std::uint32_t>(simt::lane_id());
+      if (simt::block_rank() == 0) {
+        // Several slots of a word are never on offer.
+        warpheap_word_marks<small_chunks>::find_again(parts(), of_, 0, lane, 3, 3);
+        return;
+      }
+      for (int looks = 0; looks < 20; ++looks) {
+        if (small::supply::chunks_type::is_marked(parts().chunks().word(0, lane))) continue;
+        if (parts().classes().are_marked_now(of_)) uncounted = true;
+      }
+    });
+    ASSERT_EQ(outcome.stuck, "");
+    ASSERT_FALSE(uncounted) << seed;
+  }
+}
+
+// A request is refused if the slot was offered just before it would wait, for that offer is taken
+// to be another one's. One that ends the wait serves it.
+TEST_F(last_slot, serves_a_request_that_has_waited_for_an_offer) {
+  simt::explorer two({2, 1}, 20'000);
+  std::uint64_t refused = 0;
+  std::uint64_t served = 0;
+  for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
+    restore();
+    const auto outcome = two.run({simt::strategy::uniform, seed}, [&] {
+      if (simt::block_rank() == 1) {
+        random_sequence random(seed);
+        for (std::uint32_t pause = random.below(32); pause != 0; --pause) simt::backoff(1);
+        warpheap_slot_frees<small_chunks>(parts()).run_alone(of_, 0, 0, 0);
+        return;
+      }
+      const auto came = warpheap_scarce_search<small_chunks>(parts(), of_).take();
+      if (came.got.chunk != small::supply::none) {
+        ++served;
+      } else if (!came.is_open) {
+        ++refused;
+      }
+    });
+    ASSERT_EQ(outcome.stuck, "");
+  }
+  EXPECT_GT(served, refused);
+}
+
+TEST_F(last_slot, is_free_when_its_lane_has_freed_it_if_another_one_frees_both) {
+  simt::explorer warp({1, 2}, 20'000);
+  for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
+    restore();
+    bool in_use = false;
+    const auto outcome = warp.run(any_schedule(seed), [&] {
+      const auto slot = static_cast<std::uint32_t>(simt::lane_id());
+      warpheap_slot_frees<small_chunks>(parts()).run(simt::warp(), of_, 0, 0, slot);
+      const std::uint64_t used = small::supply::chunks_type::used_of(parts().chunks().word(0, 0));
+      if ((used >> slot & 1) != 0) in_use = true;
+    });
+    ASSERT_EQ(outcome.stuck, "");
+    ASSERT_FALSE(in_use) << seed;
   }
 }
 
