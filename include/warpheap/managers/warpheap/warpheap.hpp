@@ -183,6 +183,7 @@ class warpheap_manager {
   }
 
   WARPHEAP_DEVICE void free(void* block) const {
+    WARPHEAP_ASSERT(block != nullptr);
     const std::uint64_t offset = offset_of(block);
     const auto chunk = static_cast<std::uint32_t>(offset >> shift());
     if (offset >> shift() >= supply_.universe()) return;  // not of this heap
