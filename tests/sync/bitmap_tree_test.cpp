@@ -202,6 +202,23 @@ TEST(bitmap_tree, draws_what_it_has_on_every_level) {
   }
 }
 
+// Two leaf words, of which the second has 36 elements, behind the changes and the root.
+TEST(bitmap_tree, is_found_wrong_in_each_way_in_which_it_can_be) {
+  constexpr std::uint64_t beyond = std::uint64_t{1} << 40;
+  const std::vector<std::vector<std::uint64_t>> wrong_ones{
+      {sync::moves::begins, 0, 0, 0},  // a change that has not ended
+      {0, 2, 0, beyond},               // an element that does not exist
+      {0, 1, 0, 0},                    // a bit for an empty word
+      {0, 0, 1, 0},                    // and none for one that is not
+  };
+  for (std::vector<std::uint64_t> words : wrong_ones) {
+    ASSERT_EQ(words.size(), bitmap_tree::words_for(100));
+    int found = 0;
+    bitmap_tree(words.data(), 100).check(0, 1, [&found](std::uint64_t) { ++found; });
+    EXPECT_EQ(found, 1);
+  }
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE
