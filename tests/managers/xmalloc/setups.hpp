@@ -40,7 +40,9 @@ setup<M> single_requests() {
   return {.region_bytes = xmalloc_bytes,
           .sizes = {48, 112, 200},
           .holds = {blocks_in(units_of_first, 1), blocks_in(units_of_second, 2), xmalloc_units / 4},
-          .exact = false};
+          .exact = false,
+          .freed = {reuse_at_rest::of_any_size,
+                    "other numbers may fit: free Superblocks stay where they are until a trim"}};
 }
 
 /// Blocks that share a parent, and those that do not. A lane alone has no others to share with: of
