@@ -64,8 +64,9 @@ class sizes_meet : public heap_world {
     const bool is_judged = wanted_ == 1 ? heap.how().exact_for_one_size : heap.how().exact;
     if (!wrong.empty() || !is_judged) return wrong;
     // Where sizes share no room, a small request may take that of several large ones, or none.
-    const int due = serves_all_sizes(heap.how()) ? must_serve_ : (refused_[largest_] ? 1 : 0);
-    if (heap.blocks().count() < std::min(due, must_serve_)) {
+    const int one = refused_[largest_] ? 1 : 0;
+    const int due = serves_all_sizes(heap.how()) ? must_serve_ : std::min(one, must_serve_);
+    if (heap.blocks().count() < due) {
       return std::to_string(heap.blocks().count()) + " requests were served, and there was room " +
              "for " + std::to_string(due) + " at least";
     }

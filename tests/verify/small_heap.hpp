@@ -3,6 +3,7 @@
 
 #include "any_manager.hpp"
 #include "exact_memory.hpp"
+#include "full_reuse.hpp"
 #include "ledger.hpp"
 #include "untracked.hpp"
 
@@ -286,7 +287,7 @@ class any_heap {
 
   /// Refuses a setup whose books would have to ask the manager.
   void require_books() const {
-    if (how_.freed.serves != reuse_at_rest::of_any_size && *how_.freed.reason == 0) {
+    if (how_.freed.serves != reuse_at_rest::of_any_size && serves_all_sizes(how_)) {
       throw invalid_argument(how_.name +
                              ": setup::freed must say why freed memory does not serve all sizes");
     }

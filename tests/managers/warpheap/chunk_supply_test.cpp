@@ -62,6 +62,7 @@ TEST(warpheap_supply, a_word_that_is_listed_late_opens_its_chunk_for_the_new_cla
       }
       move_and_fill();
       if (listed.load(simt::order::relaxed) == 0) ++late;
+      // Ends: the other lane waits for nothing, and pauses let it run.
       while (listed.load(simt::order::relaxed) == 0) simt::backoff(100);
       parts.chunks().give_back(0, 0, 1);
       parts.classes().count_unmarked(of, 1);

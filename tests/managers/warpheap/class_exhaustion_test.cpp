@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A class is not out of slots while there is one, wherever that is, and wherever it goes meanwhile.
+#include "any_schedule.hpp"
 #include "machine.hpp"
 #include "rubbish.hpp"
 #include "small.hpp"
@@ -38,13 +39,6 @@ class last_slot : public ::testing::Test {
       parts().whole().chunks.format();
     });
     full_ = memory_.contents();
-  }
-  static simt::schedule any_schedule(std::uint64_t seed) {
-    constexpr simt::strategy ways[]{simt::strategy::sticky, simt::strategy::uniform,
-                                    simt::strategy::pct};
-    return {ways[seed % 3], seed,
-            race_checked || seed / 3 % 2 == 0 ? simt::memory_model::sequential
-                                              : simt::memory_model::weak};
   }
   void restore() const { std::copy(full_.begin(), full_.end(), memory_.all().base); }
   const small::supply& parts() const { return subject_.parts(); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // No run counts as gone because lanes that search together looked before the search was announced,
 // or know of a claim of which their leader does not.
+#include "any_schedule.hpp"
 #include "machine.hpp"
 #include "rubbish.hpp"
 #include "small.hpp"
@@ -69,13 +70,6 @@ class far_run : public ::testing::Test {
     constexpr std::uint64_t both = std::uint64_t{3} << far % 64;
     return parts().whole().chunks.is_out(2) &&
            (parts().pool().examine_word(far / 64) & both) == both;
-  }
-  static simt::schedule any_schedule(std::uint64_t seed) {
-    constexpr simt::strategy ways[]{simt::strategy::sticky, simt::strategy::uniform,
-                                    simt::strategy::pct};
-    return {ways[seed % 3], seed,
-            race_checked || seed / 3 % 2 == 0 ? simt::memory_model::sequential
-                                              : simt::memory_model::weak};
   }
 
   // Mistakes were met within 30.

@@ -176,6 +176,7 @@ TEST(warpheap_scarce_search, the_last_look_is_at_all_that_was_listed_before) {
     void* block = nullptr;
     const auto outcome = two.run({simt::strategy::uniform, seed, simt::memory_model::weak}, [&] {
       if (simt::block_rank() != 0) {
+        // Ends: the other lane waits for nothing, and pauses let it run.
         while (simt::atomic_ref(is_listed).load(simt::order::relaxed) == 0) simt::backoff(100);
         block = subject.malloc(16);
         return;
