@@ -66,7 +66,9 @@
 /// blocks of other sizes that wait in buffers with none of their units in use. Or two searches
 /// found nothing, and something became available during each of them: what is available all the
 /// time was seen by the second. Or others were moving memory of other units in 16 searches, or it
-/// lost to others in 32 (`patience`).
+/// lost to others in 32 (`patience`). Units that were given back are not free before all of their
+/// block are, also those of a block that waits in a slot: so an emptied heap may hold less than a
+/// new one, by less than a block for each slot.
 ///
 /// Deviations from the paper, and why:
 /// - The count of slices handed out is in the buffer's slot, beside the block, and not in the
