@@ -199,6 +199,12 @@ def _utilization(scale: Scale) -> Iterator[Parameters]:
         yield {**_size(SMALLEST, 8 * KIB), **_filled(scale)}
 
 
+def _phases(scale: Scale) -> Iterator[Parameters]:
+    pairs = ((64, 4 * KIB), (4 * KIB, 64), (KIB, 64)) if scale.full else ((64, KIB),)
+    for first, then in pairs:
+        yield {**_size(then), **_filled(scale), "first_size": first}
+
+
 def _growth(scale: Scale) -> Iterator[Parameters]:
     for size in powers(4, 12, 2) if scale.full else (256,):
         yield {**_size(size), **_filled(scale)}
@@ -324,6 +330,7 @@ CASES = (
     CasePlan("fragmentation", _fragmentation),
     CasePlan("block_bytes", _block_bytes),
     CasePlan("utilization", _utilization),
+    CasePlan("phases", _phases),
     CasePlan("growth", _growth),
     CasePlan("churn", _churn),
     CasePlan("holes", _holes),

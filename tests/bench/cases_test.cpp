@@ -98,6 +98,28 @@ TEST(CasesOverSlots, UtilizationIsOfTheWholeHeap) {
   EXPECT_EQ(row.get(bench::fields::null_returns), 6u);
 }
 
+TEST(CasesOverSlots, PhasesCountTheBlocksOfBothSizes) {
+  const auto row = run_slots(
+      "good", "phases",
+      {{"threads", "10"}, {"size_max", "1024"}, {"first_size", "512"}, {"first_percent", "20"}});
+  // A fifth of 66,820 bytes are 27 blocks of 512; each takes a slot of 1024.
+  EXPECT_EQ(get<std::uint64_t>(row, "first_blocks"), 27u);
+  EXPECT_EQ(get<std::uint64_t>(row, "blocks"), 64u - 27);
+  EXPECT_DOUBLE_EQ(get<double>(row, "utilization"), (27.0 * 512 + 37 * 1024) / 66820);
+  EXPECT_EQ(row.get(bench::fields::null_returns), 3u);
+}
+
+TEST(CasesOverSlots, PhasesEndWithTheFirstOneIfItExhaustsTheHeap) {
+  const auto row = run_slots(
+      "good", "phases",
+      {{"threads", "100"}, {"size_max", "1024"}, {"first_size", "16"}, {"first_percent", "50"}});
+  EXPECT_EQ(row.status, "ok");
+  EXPECT_EQ(get<std::uint64_t>(row, "first_blocks"), 64u);
+  EXPECT_EQ(get<std::uint64_t>(row, "blocks"), 0u);
+  EXPECT_DOUBLE_EQ(get<double>(row, "utilization"), 64.0 * 16 / 66820);
+  EXPECT_EQ(row.get(bench::fields::null_returns), 36u);
+}
+
 TEST(CasesOverSlots, GrowthEndsWhenMemoryIsExhausted) {
   const auto row = run_slots("good", "growth", {{"threads", "16"}, {"size_max", "1024"}});
   // Each round leaves 8 of 64 slots; the one that starts with fewer than 16 free is the last.
