@@ -56,6 +56,12 @@ class lone_lane {
       held_.pop_back();
     }
   }
+  /// The block that lies in word 0 of chunk 0.
+  void give_first() {
+    const auto first = std::min_element(held_.begin(), held_.end());
+    all_.free(*first);
+    held_.erase(first);
+  }
   void exhaust(std::uint32_t bytes) {
     while (has_room(bytes) && !::testing::Test::HasFailure()) ask(bytes);
     ask(bytes);
@@ -111,6 +117,39 @@ TEST(warpheap_scarce_search, a_part_of_a_warp_takes_what_is_on_offer_without_a_w
     const auto& parts = one.parts();
     const warpheap_scarce_search<small_chunks> search(parts, parts.classes().sizes().class_of(16));
     EXPECT_NE(search.take().got.chunk, search.none);
+  });
+}
+
+// Where the heap only seemed to be dry, there is no reason to wait.
+TEST(warpheap_scarce_search, a_part_of_a_warp_takes_a_chunk_that_is_there_without_a_wait) {
+  const lone_lane one;
+  one.subject().heap().on().launch({1, 2}, [&] {
+    if (simt::lane_id() != 0) return;
+    const auto& parts = one.parts();
+    parts.whole().set_dry(true);
+    const warpheap_scarce_search<small_chunks> search(parts, parts.classes().sizes().class_of(16));
+    EXPECT_NE(search.take().got.chunk, search.none);
+  });
+}
+
+// In a nearly full class, only some lanes look there, so this is seen after a while.
+TEST(warpheap_scarce_search, a_part_of_a_warp_finds_listed_words_without_a_wait) {
+  lone_lane one;
+  one.subject().heap().on().launch({1, 2}, [&] {
+    if (simt::lane_id() != 0) return;
+    one.exhaust(16);
+    const auto& parts = one.parts();
+    const std::uint32_t of = parts.classes().sizes().class_of(16);
+    for (std::uint32_t word = 0; word < 4; ++word) {
+      parts.classes().count_unmarked(of, 1);
+      ASSERT_TRUE(parts.chunks().unmark(0, word, chunk_owner::first_class + of));
+      parts.list(0, word);
+    }
+    one.give_first();
+    const warpheap_scarce_search<small_chunks> search(parts, of);
+    bool is_found = false;
+    for (int i = 0; i < 1000 && !is_found; ++i) is_found = search.take().got.chunk != search.none;
+    EXPECT_TRUE(is_found);
   });
 }
 
