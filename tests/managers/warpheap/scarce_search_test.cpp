@@ -132,6 +132,39 @@ TEST(warpheap_scarce_search, a_part_of_a_warp_takes_a_chunk_that_is_there_withou
   });
 }
 
+// It draws among all words of a class with room, which takes no list and no chunk.
+TEST(warpheap_scarce_search, a_part_of_a_warp_takes_a_slot_of_a_class_with_room) {
+  lone_lane one;
+  one.subject().heap().on().launch({1, 2}, [&] {
+    if (simt::lane_id() != 0) return;
+    one.ask(16);
+    const auto& parts = one.parts();
+    const std::uint32_t of = parts.classes().sizes().class_of(16);
+    const std::uint32_t chunk = parts.classes().open(of).draw(0);
+    for (std::uint32_t word = 0; word < parts.classes().shape(of).words; ++word) {
+      parts.listed().unlist(chunk, word);
+    }
+    parts.whole().set_dry(true);
+    const warpheap_scarce_search<small_chunks> search(parts, of);
+    EXPECT_EQ(search.take().got.chunk, chunk);
+  });
+}
+
+// Others would come to it in vain. It may be there because a lane has seen an older list.
+TEST(warpheap_scarce_search, a_chunk_without_listed_words_does_not_stay_among_the_open_ones) {
+  lone_lane one;
+  one.subject().heap().on().launch({1, 1}, [&] {
+    one.exhaust(16);
+    const auto& parts = one.parts();
+    const std::uint32_t of = parts.classes().sizes().class_of(16);
+    const auto open = parts.classes().open(of);
+    open.insert(1);
+    const warpheap_scarce_search<small_chunks> search(parts, of);
+    for (int i = 0; i < 1000 && open.contains(1); ++i) search.take_listed(true);
+    EXPECT_FALSE(open.contains(1));
+  });
+}
+
 // In a nearly full class, only some lanes look there, so this is seen after a while.
 TEST(warpheap_scarce_search, a_part_of_a_warp_finds_listed_words_without_a_wait) {
   lone_lane one;
