@@ -145,6 +145,26 @@ TEST(warpheap_known_refusal, ends_with_each_run_that_the_lanes_of_a_warp_free) {
   }
 }
 
+// Each claim that comes back may have been what a look has missed.
+TEST(warpheap_known_refusal, a_run_is_not_looked_for_as_long_as_claims_come_back) {
+  const rubbish memory(16_KiB);
+  const small subject(memory.all(), machine().properties(), {});
+  machine().launch({1, 1}, [&] {
+    subject.format(0, 1);
+    while (subject.malloc(16) != nullptr) {
+    }
+    subject.parts().whole().chunks.format();  // so that nobody knows it
+  });
+  const auto claim_in_vain = [&] {
+    subject.parts().begin_claim();
+    for (int pauses = 0; pauses < 30; ++pauses) simt::backoff(1);
+    subject.parts().end_claim(false);
+  };
+  const auto taken = steps_of_a_refusal([&] { return subject.malloc(512); }, claim_in_vain);
+  EXPECT_GT(taken, 1000u) << "it looks several times";
+  EXPECT_LT(taken, 10'000u);
+}
+
 // What a multiprocessor knows may stay as old as it is, so lanes that do nothing but ask would get
 // null whatever others free.
 TEST(warpheap_known_refusal, a_lane_that_asks_again_and_again_learns_of_a_chunk) {
