@@ -51,7 +51,7 @@ class one_empty_chunk : public ::testing::Test {
   std::vector<std::byte> before_;
 };
 
-// Until the class has used it, it is anybody's.
+// Until the class has used it, another one may take it.
 TEST_F(one_empty_chunk, is_noted_again_if_its_own_class_gets_it) {
   machine().launch({1, 1}, [this] {
     bool is_new = true;
