@@ -20,11 +20,11 @@ namespace test {
 namespace {
 
 /// A full heap of one size, of which one chunk has been freed.
-class one_empty_chunk : public ::testing::Test {
+class last_empty_chunk : public ::testing::Test {
  protected:
   using moves = warpheap_chunk_moves<small_chunks>;
 
-  one_empty_chunk() {
+  last_empty_chunk() {
     machine().launch({1, 1}, [this] {
       subject_.format(0, 1);
       std::vector<std::byte*> blocks;
@@ -52,7 +52,7 @@ class one_empty_chunk : public ::testing::Test {
 };
 
 // Until the class has used it, another one may take it.
-TEST_F(one_empty_chunk, is_noted_again_if_its_own_class_gets_it) {
+TEST_F(last_empty_chunk, is_noted_again_if_its_own_class_gets_it) {
   machine().launch({1, 1}, [this] {
     bool is_new = true;
     EXPECT_EQ(moves::add(parts(), of_, simt::lane_mask::of(simt::lane_id()), &is_new), 0u);
@@ -63,7 +63,7 @@ TEST_F(one_empty_chunk, is_noted_again_if_its_own_class_gets_it) {
 
 // Two lanes want the chunk while a third uses a slot. One may take the chunk out of the set while
 // the other one has begun to close it, and leave it to that one, which then gives up.
-TEST_F(one_empty_chunk, is_noted_again_by_the_lane_that_gives_up_last) {
+TEST_F(last_empty_chunk, is_noted_again_by_the_lane_that_gives_up_last) {
   simt::explorer three({3, 1}, 20'000);
   for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
     restore();
