@@ -3,6 +3,10 @@
 
 #include "fixture.hpp"
 
+#if !WARPHEAP_CUDA_MODEL
+#include "warpheap/simt/cpu/explorer.hpp"
+#endif
+
 #include <gtest/gtest.h>
 #include <cstdint>
 #include <vector>
@@ -263,5 +267,33 @@ TEST(device_vector, warps_fill_what_room_is_left) {
 }
 
 }  // namespace
+#if !WARPHEAP_CUDA_MODEL
+/// Has one block, and lanes do not meet in its calls.
+struct one_block {
+  std::uint32_t* block;
+  void* malloc(std::size_t /*bytes*/) const { return block; }
+  void free(void* /*block*/) const {}
+};
+
+TEST(device_vector, it_has_its_elements_until_all_members_clear_it) {
+  std::uint32_t memory[64]{};
+  const one_block heap{memory};
+  simt::explorer pair({1, 2}, 20'000);
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    words shared;
+    bool was_early = false;
+    const auto outcome = pair.run({simt::strategy::uniform, seed}, [&] {
+      const simt::group both = simt::warp();
+      shared.push(heap, both, true, 7);
+      for (int pauses = 0; pauses < 4; ++pauses) simt::backoff(1);
+      if (shared.size() != 2) was_early = true;
+      shared.clear(heap, both);
+    });
+    ASSERT_EQ(outcome.stuck, "");
+    ASSERT_FALSE(was_early) << seed;
+  }
+}
+#endif
+
 }  // namespace test
 WARPHEAP_END_NAMESPACE

@@ -172,6 +172,8 @@ TEST(arena, says_what_it_has) {
   scratch.rewind();
   EXPECT_EQ(scratch.stats().singles, 0u);
   EXPECT_EQ(subject.stats().blocks_in_use, 2u);
+  run<lane>({1, 1}, scratch.ref(), 1u, std::uint64_t{400});
+  EXPECT_EQ(scratch.stats().handed_out_bytes, 400u) << "nothing of the second piece, which is kept";
   const std::uint64_t largest = scratch.largest_block();
   EXPECT_EQ(run<lane>({1, 1}, scratch.ref(), 1u, largest + 1).refused, 1u);
   EXPECT_EQ(subject.stats().impossible, 1u);

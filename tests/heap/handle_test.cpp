@@ -200,6 +200,53 @@ TEST(handle, a_shared_block_is_each_members_to_write) {
   EXPECT_EQ(served, 16u);
 }
 
+/// How many times `take` can be done.
+int count_of_all(const auto& take) {
+  int count = 0;
+  while (take()) ++count;
+  return count;
+}
+
+TEST(handle, a_warp_heap_that_is_tidied_up_or_ended_has_given_all_back) {
+  const heap<fdg_malloc<>> subject(machine(), 1_MiB);
+  const auto ref = subject.ref();
+  machine().launch({1, 1}, [&] {
+    const auto none = decltype(ref.begin()){};
+    auto mine = ref.begin();
+    const auto blocks = [&] {
+      return count_of_all([&] { return ref.malloc(mine, 256) != nullptr; });
+    };
+    const int all = blocks();
+    EXPECT_GT(all, 100);
+    ref.tidy_up(mine);
+    ref.tidy_up(none);
+    EXPECT_EQ(blocks(), all);
+    ref.end(mine);
+    ref.end(none);
+    mine = ref.begin();
+    EXPECT_EQ(blocks(), all);
+  });
+}
+
+TEST(handle, an_object_that_is_destroyed_leaves_its_place_to_another_one) {
+  using objects = dynasoar_objects<type_list<point>>;
+  const heap<objects> subject(machine(), 64_KiB);
+  const auto ref = subject.ref();
+  machine().launch({1, 1}, [&] {
+    decltype(ref.make<point>()) last{};
+    const auto make = [&] {
+      const auto made = ref.make<point>(point{7});
+      if (made) last = made;
+      return static_cast<bool>(made);
+    };
+    EXPECT_GT(count_of_all(make), 100);
+    ref.destroy<point>(decltype(last){});
+    EXPECT_FALSE(make());
+    ref.destroy<point>(last);
+    EXPECT_EQ(count_of_all(make), 1);
+  });
+}
+
 TEST(handle, calls_are_counted_behind_a_layer) {
   const heap<counted<rw_malloc<>>> subject(machine(), 1_MiB);
   using handle_type = decltype(subject)::ref_type;

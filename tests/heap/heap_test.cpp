@@ -135,6 +135,15 @@ TEST(heap, one_that_was_moved_from_refuses_whatever_needs_its_region) {
   EXPECT_THROW(grown.grow(4_KiB), invalid_argument);
 }
 
+TEST(heap, growth_that_the_manager_refuses_is_an_error) {
+  heap<> subject(machine(), 1_MiB, {.initial_bytes = 256_KiB});
+  const std::size_t step = subject.ref().manager().growth_step();
+  for (const std::size_t bytes : {std::size_t{0}, step + 16, 2_MiB}) {
+    EXPECT_THROW(subject.grow(bytes), invalid_argument) << bytes;
+  }
+  EXPECT_NO_THROW(subject.grow(step));
+}
+
 TEST(heap, host_threads_that_ask_at_once_are_told_the_same) {
   const heap<rw_malloc<>> subject(machine(), 64_KiB);
   take(subject, 20, 16);

@@ -65,6 +65,17 @@ TEST(hybrid_array_list, finds_an_entry_that_begins_within_the_one_before) {
   }
 }
 
+TEST(hal_store, finds_a_gap_behind_a_block_and_at_the_end) {
+  hal_store<> store(policy_options{16});
+  store.add_region({0x1000, 0x100});
+  *store.first() = {0x1000, 0xf0};
+  EXPECT_EQ(store.check(), "A1: a region is not filled");
+  *store.first() = {0x1000, 0x100};
+  store.take(store.first(), {0x1040, 0x40});
+  *store.first() = {0x1000, 0x30};
+  EXPECT_EQ(store.check().value_or("").substr(0, 2), "A1");
+}
+
 TEST(hal_store, finds_free_neighbours_that_were_not_merged) {
   hal_store<> store(policy_options{16});
   store.add_region({0x1000, 0x100});

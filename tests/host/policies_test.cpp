@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <random>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "model_heap.hpp"
@@ -292,6 +294,45 @@ TEST(slabs_over_tlsf, small_blocks_go_on_when_no_slab_fits) {
   std::size_t blocks = 0;
   while (take(policy, 1) != 0) ++blocks;
   EXPECT_EQ(blocks, 20u);
+}
+
+/// A policy for slabs that tells of its blocks what it is told to.
+struct unreliable_tlsf : tlsf {
+  using tlsf::tlsf;
+
+  template <class Visitor>
+  void for_each_block(Visitor&& visit) const {
+    if (hides) return;
+    tlsf::for_each_block([&](extent block, bool used) {
+      visit(extent{block.base, block.bytes + longer}, used);
+    });
+  }
+  std::size_t deallocate(address base) {
+    before_it_is_free();
+    return tlsf::deallocate(base);
+  }
+
+  static inline bool hides = false;
+  static inline std::size_t longer = 0;
+  static inline std::function<void()> before_it_is_free = [] {};
+};
+
+TEST(slabs_over_tlsf, a_slab_that_is_empty_or_not_a_whole_block_is_found) {
+  with_region<slabs_over<unreliable_tlsf>> policy(4 * 256);
+  const address only = take(policy, 1);
+  const auto wrong = [&] { return policy.check().value_or(""); };
+  EXPECT_EQ(wrong(), "");
+  unreliable_tlsf::longer = granule;
+  EXPECT_TRUE(wrong().ends_with("is not as large as a slab")) << wrong();
+  unreliable_tlsf::longer = 0;
+  unreliable_tlsf::hides = true;
+  EXPECT_TRUE(wrong().ends_with("a slab is not a block")) << wrong();
+  unreliable_tlsf::hides = false;
+  std::string while_it_goes;
+  unreliable_tlsf::before_it_is_free = [&] { while_it_goes = wrong(); };
+  EXPECT_EQ(policy.deallocate(only), granule);
+  unreliable_tlsf::before_it_is_free = [] {};
+  EXPECT_TRUE(while_it_goes.ends_with("is empty")) << while_it_goes;
 }
 
 TEST(tlsf, an_aligned_block_needs_no_more_than_it_may_lose_in_front) {

@@ -120,6 +120,14 @@ TEST_P(quick_calls, another_stream_is_left_to_the_calls_that_record_events) {
   EXPECT_TRUE(pool->deallocate_quickly(block, one)) << "stream one still owns the pool";
 }
 
+TEST_P(quick_calls, a_stream_of_a_shared_pool_has_what_no_stream_has_used) {
+  share();
+  const pool_stats before = pool->stats();
+  EXPECT_NE(pool->allocate_quickly(100000, 256, one), nullptr);
+  EXPECT_EQ(pool->stats().allocations, before.allocations + 1);
+  EXPECT_EQ(pool->check(), std::nullopt);
+}
+
 TEST_P(quick_calls, a_stream_of_a_shared_pool_has_its_own_blocks_back) {
   share();
   void* const block = pool->try_allocate(100000, 256, one);

@@ -136,12 +136,14 @@ TEST(block_table, a_handle_names_one_block_once) {
   block_table table;
   const auto whole = table.add_region({0x1000, 0x1000});
   const auto handle = table.hand_out_by_handle(whole);
+  EXPECT_EQ(table.used(), 1u);
   EXPECT_EQ(table.find(0x1000), block_table::none) << "its address is not known";
   EXPECT_EQ(table.take_back(0x1000), block_table::none);
   EXPECT_EQ(table.take_back(block_table::handle{}), block_table::none);
   EXPECT_EQ(table.take_back({handle.record, handle.serial + 1}), block_table::none);
   EXPECT_EQ(table.take_back({handle.record + 1, handle.serial}), block_table::none);
   EXPECT_EQ(table.take_back(handle), whole);
+  EXPECT_EQ(table.used(), 0u);
   EXPECT_EQ(table.take_back(handle), block_table::none) << "freed twice";
   const auto again = table.hand_out_by_handle(whole);
   EXPECT_NE(again, handle);

@@ -28,5 +28,28 @@ TEST(table_memory, addresses_that_cannot_become_memory_go_back) {
   EXPECT_TRUE(table.grow(0, 8_MiB));
 }
 
+TEST(table_memory, a_table_that_cannot_grow_leaves_no_addresses_behind) {
+  if (WARPHEAP_TEST_SANITIZED) GTEST_SKIP() << "a sanitizer needs memory of its own";
+  table_memory table;
+  ASSERT_TRUE(table.grow(0, 8_MiB));
+  const std::size_t before = mapped_bytes();
+  rlimit usual{};
+  getrlimit(RLIMIT_DATA, &usual);
+  const rlimit none{1, usual.rlim_max};
+  setrlimit(RLIMIT_DATA, &none);
+  const bool grew = table.grow(8_MiB, 1_GiB);
+  setrlimit(RLIMIT_DATA, &usual);
+  if (grew) GTEST_SKIP() << "the system does not limit memory apart from addresses";
+  EXPECT_NE(table.place(), nullptr);
+  EXPECT_LT(mapped_bytes(), before + 512_MiB);
+}
+
+TEST(table_memory, has_no_addresses_beside_its_own) {
+  const std::size_t before = mapped_bytes();
+  table_memory table;
+  ASSERT_TRUE(table.grow(0, 8_MiB));
+  EXPECT_EQ(mapped_bytes(), before + 8_MiB);
+}
+
 }  // namespace
 }  // namespace warpheap::host

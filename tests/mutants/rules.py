@@ -21,6 +21,7 @@ _REFERENCE = r"(?<=[\w>])&&?\s*(?:\[[^\]]*)?\b"
 _CAST = re.compile(r"static_cast<[\w:]+(?:<[\w:]+>)?>|std::\w+(?=\{)|\bint(?=\()|\bword(?=\{)")
 # What only names or computes a value, of calls that have their own parentheses.
 _PURE = re.compile(r"(?:static_cast|reinterpret_cast)<[\w:* ]+>|std::(?:min|max)|(?<=\btable)\(\)")
+_STEP = re.compile(r"^(?:\+\+|--)(.+)")
 _SETS = re.compile(r"([^=]+?) (?:[|&^*+-]|<<|>>)?= (.+)")
 # What does more than that: a call, a second change, a change of what a pointer has.
 _MORE = re.compile(r"[\w>\]]\(|\+\+|--| = |^\*")
@@ -36,6 +37,8 @@ def why_equivalent(body: str, fault: Fault, unseen: bool = False) -> str:
             "It states a precondition, which every caller keeps. In release builds it evaluates "
             "nothing."
         )
+    if fault.kind == "lost" and fault.line.endswith("__builtin_unreachable();"):
+        return "It tells the compiler what never happens. Without it, the code is only slower."
     if fault.kind == "boundary" and fault.replacement and _same_if_equal(body, fault):
         return "If both operands are equal, so are both branches."
     if fault.kind == "swapped" and _apart(body, fault):
@@ -82,6 +85,7 @@ def _set_in(statement: str) -> tuple[str, set[str]] | None:
     Elements and members count by the names of their arrays and their own, whatever object has them.
     """
     text = _PURE.sub("", " ".join(statement.split()).rstrip(";"))
+    text = _STEP.sub(r"\1 += 1", text)
     found = _SETS.fullmatch(text)
     if found is None or _MORE.search(found[1]) or _MORE.search(found[2]):
         return None

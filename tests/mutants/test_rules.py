@@ -53,6 +53,11 @@ class Equal(unittest.TestCase):
         found = [bool(why_equivalent(body, fault)) for fault in faults(body)]
         self.assertEqual(found, [True, False, False])
 
+    def test_a_hint_for_the_compiler_is_not_there(self) -> None:
+        body = "void f() {\n    if (a == 0) __builtin_unreachable();\n    if (a == 0) stop();\n}\n"
+        found = [bool(why_equivalent(body, fault)) for fault in faults(body)]
+        self.assertEqual(found, [True, False])
+
     def test_two_statements_of_which_neither_sets_what_the_other_uses(self) -> None:
         def both(first: str, second: str, unseen: bool = True) -> bool:
             body = f"void f() {{\n    {first};\n    {second};\n}}\n"
@@ -65,6 +70,8 @@ class Equal(unittest.TestCase):
             ("x.left = none", "x.right = y.right"),
             ("count += 1", "a[counts].b = std::max(a[0].b, static_cast<int>(c))"),
             ("table()[at].free = false", "table()[at].vacant = true"),
+            ("++count", "sum += bytes"),
+            ("last = key", "--x.calls"),
         ):
             self.assertTrue(both(first, second), first)
         first, second = "table()[at].free = false", "table()[at].vacant = true"
@@ -80,6 +87,7 @@ class Equal(unittest.TestCase):
             ("a = take(1)", "b = 1"),
             ("a = b", "c = ++b"),
             ("*link = a", "b = c"),
+            ("++count", "a[count] = 1"),
             ("log()", "b = c"),
         ):
             self.assertFalse(both(first, second), first)

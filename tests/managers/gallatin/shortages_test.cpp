@@ -103,6 +103,7 @@ TEST_F(exhausted_gallatin, a_request_gives_up_beside_a_slot_that_is_never_filled
       fill();
     });
     EXPECT_LT(steps_of(bytes), 40 * places) << other;
+    EXPECT_LT(steps_of(2 * all_.shape().segment_bytes()), 100 * places) << other;
   }
 }
 
@@ -113,6 +114,19 @@ TEST_F(exhausted_gallatin, a_block_that_has_come_back_is_found) {
     give_all();
     EXPECT_NE(all_.malloc(64), nullptr);
     EXPECT_NE(all_.malloc(4096), nullptr);
+  });
+}
+
+// It is still in its slot, so only a search of other requests gives it back to all.
+TEST_F(exhausted_gallatin, a_block_of_a_slot_whose_last_unit_has_come_back_is_found) {
+  steps(one_lane, [this] {
+    give_all();
+    void* const last = all_.malloc(16);
+    fill();
+    while (all_.malloc(64) != nullptr) {
+    }
+    all_.free(last);
+    EXPECT_NE(all_.malloc(64), nullptr);
   });
 }
 

@@ -88,6 +88,18 @@ TEST_F(few_chunks_left, no_class_grows_before_it_is_full) {
   EXPECT_EQ(chunks_of_class(), 0u);
 }
 
+// They are told so, lest they look for a chunk once more.
+TEST_F(few_chunks_left, lanes_that_come_too_late_for_the_last_one_get_none) {
+  in_a_lane([&] {
+    for (int i = 0; i < 7; ++i) {
+      auto how = growth::step::grow;
+      const bool is_there = i < 6;
+      EXPECT_EQ(growth(parts(), of_).grow(how).chunk != growth::none, is_there);
+      EXPECT_EQ(how, is_there ? growth::step::grow : growth::step::none_left);
+    }
+  });
+}
+
 // Lanes alone, parts of a warp and whole ones.
 TEST_F(few_chunks_left, a_class_has_as_many_chunks_as_its_blocks_fill) {
   const std::uint32_t slots = chunk_bytes / 208;

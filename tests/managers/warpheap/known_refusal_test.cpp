@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a lane finds out by a search in vain, all lanes know from then on, whatever the heap's
 // memory held before.
+#include "any_schedule.hpp"
 #include "machine.hpp"
 #include "refusal_steps.hpp"
 #include "rubbish.hpp"
@@ -141,6 +142,60 @@ TEST(warpheap_known_refusal, ends_with_each_run_that_the_lanes_of_a_warp_free) {
       while (subject.malloc(2 * one_chunk) != nullptr) ++served;
     });
     ASSERT_EQ(served, 2) << seed;
+  }
+}
+
+// Each claim that comes back may have been what a look has missed.
+TEST(warpheap_known_refusal, a_run_is_not_looked_for_as_long_as_claims_come_back) {
+  const rubbish memory(16_KiB);
+  const small subject(memory.all(), machine().properties(), {});
+  machine().launch({1, 1}, [&] {
+    subject.format(0, 1);
+    while (subject.malloc(16) != nullptr) {
+    }
+    subject.parts().whole().chunks.format();  // so that nobody knows it
+  });
+  const auto claim_in_vain = [&] {
+    subject.parts().begin_claim();
+    for (int pauses = 0; pauses < 30; ++pauses) simt::backoff(1);
+    subject.parts().end_claim(false);
+  };
+  const auto taken = steps_of_a_refusal([&] { return subject.malloc(512); }, claim_in_vain);
+  EXPECT_GT(taken, 1000u) << "it looks several times";
+  EXPECT_LT(taken, 10'000u);
+}
+
+// What a multiprocessor knows may stay as old as it is, so lanes that do nothing but ask would get
+// null whatever others free.
+TEST(warpheap_known_refusal, a_lane_that_asks_again_and_again_learns_of_a_chunk) {
+  const rubbish memory(16_KiB);
+  const small subject(memory.all(), machine().properties(), {});
+  void* run = nullptr;
+  machine().launch({1, 1}, [&] {
+    subject.format(0, 1);
+    run = subject.malloc(512);
+    while (subject.malloc(16) != nullptr) {
+    }
+  });
+  const std::vector<std::byte> full = memory.contents();
+  simt::explorer two({2, 1}, 100'000);
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    std::copy(full.begin(), full.end(), memory.all().base);
+    std::uint32_t freed = 0;
+    bool is_served = false;
+    const auto outcome = two.run(any_schedule(seed), [&] {
+      const simt::atomic_ref done(freed);
+      if (simt::block_rank() != 0) {
+        subject.free(run);
+        done.store(1, simt::order::release);
+        return;
+      }
+      // Ends: the other lane waits for nothing, and pauses let it run.
+      while (done.load(simt::order::relaxed) == 0) simt::backoff(100);
+      for (int i = 0; i < 200 && !is_served; ++i) is_served = subject.malloc(16) != nullptr;
+    });
+    ASSERT_EQ(outcome.stuck, "");
+    ASSERT_TRUE(is_served) << seed;
   }
 }
 

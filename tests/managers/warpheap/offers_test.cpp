@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Offers by themselves: their rings and cells, and what of them is counted.
+#include "any_schedule.hpp"
 #include "machine.hpp"
 
 #include "warpheap/managers/warpheap/offers.hpp"
+#include "warpheap/simt/cpu/explorer.hpp"
 
 #include <gtest/gtest.h>
 #include <algorithm>
@@ -50,6 +52,7 @@ class one_ring : public ::testing::Test {
   }
 
   static constexpr std::uint32_t of = 0;
+  static constexpr std::uint64_t schedules = WARPHEAP_TEST_SANITIZED ? 500 : 6000;
   warpheap_offers::ring ring{};
   std::vector<std::uint32_t> cells;
   warpheap_offers offers;
@@ -118,6 +121,33 @@ TEST_F(one_ring, a_cell_that_a_lane_gave_up_is_free_again) {
   });
   EXPECT_EQ(ring.made, 2u);
   EXPECT_EQ(cells, std::vector<std::uint32_t>(8));
+}
+
+// The slot is free, so a lane that finds the word as full as before would lose it.
+TEST_F(one_ring, who_takes_an_offer_sees_what_was_done_before_it) {
+  make_cells(8);
+  simt::explorer two({2, 1}, 20'000);
+  for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
+    ring = {};
+    std::fill(cells.begin(), cells.end(), 0u);
+    std::uint32_t is_free = 0;
+    bool is_old = false;
+    const auto outcome = two.run(any_schedule(seed), [&] {
+      const simt::atomic_ref slot(is_free);
+      if (simt::block_rank() != 0) {
+        slot.store(1, simt::order::relaxed);
+        EXPECT_TRUE(offers.make(of, 7));
+        return;
+      }
+      for (int looks = 0; looks < 20; ++looks) {
+        if (offers.take(of) == warpheap_offers::none) continue;
+        is_old = slot.load(simt::order::relaxed) == 0;
+        break;
+      }
+    });
+    ASSERT_EQ(outcome.stuck, "");
+    ASSERT_FALSE(is_old) << seed;
+  }
 }
 
 // A class of many slots has four rings; lanes of other multiprocessors look into all of them.

@@ -56,6 +56,12 @@ class lone_lane {
       held_.pop_back();
     }
   }
+  /// The block that lies in word 0 of chunk 0.
+  void give_first() {
+    const auto first = std::min_element(held_.begin(), held_.end());
+    all_.free(*first);
+    held_.erase(first);
+  }
   void exhaust(std::uint32_t bytes) {
     while (has_room(bytes) && !::testing::Test::HasFailure()) ask(bytes);
     ask(bytes);
@@ -111,6 +117,78 @@ TEST(warpheap_scarce_search, a_part_of_a_warp_takes_what_is_on_offer_without_a_w
     const auto& parts = one.parts();
     const warpheap_scarce_search<small_chunks> search(parts, parts.classes().sizes().class_of(16));
     EXPECT_NE(search.take().got.chunk, search.none);
+  });
+}
+
+// Where the heap only seemed to be dry, there is no reason to wait.
+TEST(warpheap_scarce_search, a_part_of_a_warp_takes_a_chunk_that_is_there_without_a_wait) {
+  const lone_lane one;
+  one.subject().heap().on().launch({1, 2}, [&] {
+    if (simt::lane_id() != 0) return;
+    const auto& parts = one.parts();
+    parts.whole().set_dry(true);
+    const warpheap_scarce_search<small_chunks> search(parts, parts.classes().sizes().class_of(16));
+    EXPECT_NE(search.take().got.chunk, search.none);
+  });
+}
+
+// It draws among all words of a class with room, which takes no list and no chunk.
+TEST(warpheap_scarce_search, a_part_of_a_warp_takes_a_slot_of_a_class_with_room) {
+  lone_lane one;
+  one.subject().heap().on().launch({1, 2}, [&] {
+    if (simt::lane_id() != 0) return;
+    one.ask(16);
+    const auto& parts = one.parts();
+    const std::uint32_t of = parts.classes().sizes().class_of(16);
+    const std::uint32_t chunk = parts.classes().open(of).draw(0);
+    for (std::uint32_t word = 0; word < parts.classes().shape(of).words; ++word) {
+      parts.listed().unlist(chunk, word);
+    }
+    parts.whole().set_dry(true);
+    const warpheap_scarce_search<small_chunks> search(parts, of);
+    EXPECT_EQ(search.take().got.chunk, chunk);
+  });
+}
+
+// Others would come to it in vain. It may be there because a lane has seen an older list.
+TEST(warpheap_scarce_search, a_chunk_without_listed_words_does_not_stay_among_the_open_ones) {
+  lone_lane one;
+  one.subject().heap().on().launch({1, 1}, [&] {
+    one.exhaust(16);
+    const auto& parts = one.parts();
+    const std::uint32_t of = parts.classes().sizes().class_of(16);
+    const auto open = parts.classes().open(of);
+    const warpheap_scarce_search<small_chunks> search(parts, of);
+    constexpr int rounds = 20;
+    int looks = 0;
+    for (int round = 0; round < rounds; ++round) {
+      open.insert(1);
+      for (int i = 0; i < 1000 && open.contains(1); ++i, ++looks) search.take_listed(true);
+      ASSERT_FALSE(open.contains(1));
+    }
+    // A look ends with the second visit in vain, and one visit of sixteen removes the chunk.
+    EXPECT_GT(looks, 3 * rounds);
+  });
+}
+
+// In a nearly full class, only some lanes look there, so this is seen after a while.
+TEST(warpheap_scarce_search, a_part_of_a_warp_finds_listed_words_without_a_wait) {
+  lone_lane one;
+  one.subject().heap().on().launch({1, 2}, [&] {
+    if (simt::lane_id() != 0) return;
+    one.exhaust(16);
+    const auto& parts = one.parts();
+    const std::uint32_t of = parts.classes().sizes().class_of(16);
+    for (std::uint32_t word = 0; word < 4; ++word) {
+      parts.classes().count_unmarked(of, 1);
+      ASSERT_TRUE(parts.chunks().unmark(0, word, chunk_owner::first_class + of));
+      parts.list(0, word);
+    }
+    one.give_first();
+    const warpheap_scarce_search<small_chunks> search(parts, of);
+    bool is_found = false;
+    for (int i = 0; i < 1000 && !is_found; ++i) is_found = search.take().got.chunk != search.none;
+    EXPECT_TRUE(is_found);
   });
 }
 

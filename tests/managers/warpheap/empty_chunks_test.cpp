@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A chunk whose slots are all free is where lanes of other classes find it, unless one has it.
+#include "any_schedule.hpp"
+#include "machine.hpp"
+#include "rubbish.hpp"
+#include "small.hpp"
+
+#include "warpheap/core/units.hpp"
+#include "warpheap/managers/warpheap/chunk_moves.hpp"
+#include "warpheap/simt/cpu/explorer.hpp"
+
+#include <gtest/gtest.h>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+/// A full heap of one size, of which one chunk has been freed.
+class last_empty_chunk : public ::testing::Test {
+ protected:
+  using moves = warpheap_chunk_moves<small_chunks>;
+
+  last_empty_chunk() {
+    machine().launch({1, 1}, [this] {
+      subject_.format(0, 1);
+      std::vector<std::byte*> blocks;
+      while (auto* const block = static_cast<std::byte*>(subject_.malloc(16))) {
+        blocks.push_back(block);
+      }
+      std::sort(blocks.begin(), blocks.end());
+      for (std::size_t i = 0; i < slots; ++i) subject_.free(blocks[i]);
+      EXPECT_EQ(small::chunks::words_in_use(parts().chunks().look(0)), 0u);
+      EXPECT_TRUE(is_noted());
+      EXPECT_FALSE(parts().pool().examine_any());
+    });
+    before_ = memory_.contents();
+  }
+  void restore() const { std::copy(before_.begin(), before_.end(), memory_.all().base); }
+  const small::supply& parts() const { return subject_.parts(); }
+  bool is_noted() const { return (parts().empties().peek_word(0) & 1) != 0; }
+
+  static constexpr std::size_t slots = 256 / 16;
+  static constexpr std::uint64_t schedules = WARPHEAP_TEST_SANITIZED ? 500 : 6000;
+  const rubbish memory_{16_KiB};
+  const small subject_{memory_.all(), machine().properties(), {}};
+  const std::uint32_t of_ = subject_.parts().classes().sizes().class_of(16);
+  std::vector<std::byte> before_;
+};
+
+// Until the class has used it, another one may take it.
+TEST_F(last_empty_chunk, is_noted_again_if_its_own_class_gets_it) {
+  machine().launch({1, 1}, [this] {
+    bool is_new = true;
+    EXPECT_EQ(moves::add(parts(), of_, simt::lane_mask::of(simt::lane_id()), &is_new), 0u);
+    EXPECT_FALSE(is_new);
+    EXPECT_TRUE(is_noted());
+  });
+}
+
+// Two lanes want the chunk while a third uses a slot. One may take the chunk out of the set while
+// the other one has begun to close it, and leave it to that one, which then gives up.
+TEST_F(last_empty_chunk, is_noted_again_by_the_lane_that_gives_up_last) {
+  simt::explorer three({3, 1}, 20'000);
+  for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
+    restore();
+    bool is_taken = false;
+    const auto outcome = three.run(any_schedule(seed), [&] {
+      if (simt::block_rank() == 0) {
+        void* const block = subject_.malloc(16);
+        if (block != nullptr) subject_.free(block);
+      } else if (moves::take(parts()) != moves::none) {
+        is_taken = true;
+      }
+    });
+    ASSERT_EQ(outcome.stuck, "");
+    ASSERT_TRUE(is_taken || is_noted()) << seed;
+  }
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE
