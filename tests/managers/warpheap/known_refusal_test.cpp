@@ -153,7 +153,7 @@ TEST(warpheap_known_refusal, a_run_is_not_looked_for_as_long_as_claims_come_back
     subject.format(0, 1);
     while (subject.malloc(16) != nullptr) {
     }
-    subject.parts().whole().chunks.format();  // so that nobody knows it
+    subject.parts().whole().chunks.format();  // so that it is not known
   });
   const auto claim_in_vain = [&] {
     subject.parts().begin_claim();
