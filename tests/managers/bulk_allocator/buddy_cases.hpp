@@ -3,7 +3,7 @@
 
 /// \file
 /// The tree of pages by itself: a unit stands for a node, so a lane that has the only unit of an
-/// order finds its node at the first look, and need not wait for the lane that has made it.
+/// order finds its node at the first look, and need not wait for the lanes that have made it.
 
 #include "scenario.hpp"
 
@@ -20,15 +20,15 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
 
-/// Two pages. A lane makes units of an order, and another one looks for them.
+/// Few pages. Lanes of a warp make units of an order, and another one looks for them.
 template <class Tree>
-class two_pages {
+class few_pages {
  public:
   static constexpr simt::grid shape{2, 1};
 
-  two_pages() {
+  explicit few_pages(std::uint32_t pages = 2) {
     region_cursor cursor({memory_.data(), memory_.size()}, "a tree");
-    tree_.lay_out(cursor, 2);
+    tree_.lay_out(cursor, pages);
     tree_.format(0, 1);
   }
 
@@ -41,33 +41,40 @@ class two_pages {
  protected:
   void keep_state() { state_ = memory_; }
 
-  /// Takes a unit of an order, if there is one soon, and the node for which it stands.
+  /// Takes the units of an order, if there are some soon, and the nodes for which they stand.
   void take_if_any(int order) {
     for (int looks = 0; looks < 16; ++looks) {
-      if (tree_.units(order).take_up_to(1) == 0) continue;
-      if (tree_.nodes(order).claim_hashed(0) == Tree::none) wrong_ = "a unit without a node";
-      return;
+      const std::uint32_t units = tree_.units(order).take_up_to(4);
+      for (std::uint32_t i = 0; i < units; ++i) {
+        if (tree_.nodes(order).claim_hashed(0) == Tree::none) wrong_ = "a unit without a node";
+      }
+      if (units != 0) return;
     }
+  }
+
+  /// Takes all pages.
+  void take_all_pages() {
+    simt::explorer alone({1, 1});
+    alone.run({simt::strategy::sticky, 1}, [this] {
+      for (std::uint32_t left = tree_.pages(); left != 0; --left) tree_.take(0);
+    });
   }
 
   Tree tree_;
 
  private:
-  alignas(128) std::array<std::byte, 2048> memory_{};
-  std::array<std::byte, 2048> state_{};
+  static constexpr std::size_t bytes = 4096;
+  alignas(128) std::array<std::byte, bytes> memory_{};
+  std::array<std::byte, bytes> state_{};
   const char* wrong_ = "";
 };
 
 /// The node that two pages are merged into.
 template <class Tree>
-class merged_pair : public two_pages<Tree> {
+class merged_pair : public few_pages<Tree> {
  public:
   merged_pair() {
-    simt::explorer alone({1, 1});
-    alone.run({simt::strategy::sticky, 1}, [this] {
-      this->tree_.take(0);
-      this->tree_.take(0);
-    });
+    this->take_all_pages();
     this->keep_state();
   }
 
@@ -83,7 +90,7 @@ class merged_pair : public two_pages<Tree> {
 
 /// The half that a lane leaves of a node that it has split.
 template <class Tree>
-class split_node : public two_pages<Tree> {
+class split_node : public few_pages<Tree> {
  public:
   split_node() { this->keep_state(); }
 
@@ -96,9 +103,61 @@ class split_node : public two_pages<Tree> {
   }
 };
 
+/// Pages that lanes of a warp give back together, every other one or all: units of an order are
+/// those of nodes of all of them.
+template <class Tree>
+class given_together : public few_pages<Tree> {
+ public:
+  static constexpr simt::grid shape{2, 4};
+
+  /// \param apart pages from one to the next
+  /// \param looked_at the order that another lane looks at
+  given_together(std::uint32_t apart, int looked_at)
+      : few_pages<Tree>(4 * apart), apart_(apart), looked_at_(looked_at) {
+    this->take_all_pages();
+    this->keep_state();
+  }
+
+  void lane() {
+    const auto rank = static_cast<std::uint32_t>(simt::thread_rank());
+    if (simt::block_rank() == 0) {
+      const simt::group members = simt::coalesced(this);
+      this->tree_.give(members, 0, apart_ * rank);
+    } else if (rank == 4) {
+      this->take_if_any(looked_at_);
+    }
+  }
+
+ private:
+  std::uint32_t apart_;
+  int looked_at_;
+};
+
+/// Parts of few nodes that lanes of a warp split together.
+template <class Tree>
+class split_together : public few_pages<Tree> {
+ public:
+  static constexpr simt::grid shape{2, 3};
+
+  split_together() : few_pages<Tree>(8) { this->keep_state(); }
+
+  void lane() {
+    if (simt::block_rank() == 0) {
+      const simt::group members = simt::coalesced(this);
+      std::uint32_t node = Tree::none;
+      this->tree_.take(members, 0, node);
+    } else if (simt::thread_rank() == 3) {
+      this->take_if_any(0);
+    }
+  }
+};
+
 template <class Tree>
 std::vector<named_case> buddy_cases() {
-  return {case_of<merged_pair<Tree>>("merged_pair"), case_of<split_node<Tree>>("split_node")};
+  return {case_of<merged_pair<Tree>>("merged_pair"), case_of<split_node<Tree>>("split_node"),
+          case_of<given_together<Tree>>("given_together", 2u, 0),
+          case_of<given_together<Tree>>("merged_together", 1u, 1),
+          case_of<split_together<Tree>>("split_together")};
 }
 
 }  // namespace verify

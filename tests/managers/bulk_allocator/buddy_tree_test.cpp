@@ -9,6 +9,7 @@
 #include "warpheap/simt/cpu/explorer.hpp"
 
 #include <gtest/gtest.h>
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -57,6 +58,40 @@ TEST(buddy_tree, of_any_number_of_pages_yields_each_once) {
       // All are merged again, so the largest node is there.
       EXPECT_EQ(tree->take(tree->top()), 0u);
     });
+  }
+}
+
+// Some of them get pages that are there, the others parts of nodes that they split.
+TEST(buddy_tree, yields_each_page_once_to_lanes_that_take_together) {
+  for (const std::uint32_t lanes : {2u, 3u, 31u, 32u}) {
+    for (const std::uint32_t pages : {1u, 3u, 31u, 64u, 127u, 193u}) {
+      const small_tree tree(pages);
+      std::vector<int> taken(pages);
+      const auto take_together = [&] {
+        std::uint32_t node = bulk_parts::buddy_tree::none;
+        const simt::group members = simt::coalesced(&tree);
+        const std::uint32_t got = tree->take(members, 0, node);
+        EXPECT_LE(got, lanes);
+        if (static_cast<std::uint32_t>(members.rank()) < got) {
+          ASSERT_LT(node, pages);
+          simt::atomic_ref(taken[node]).fetch_add(1, simt::order::relaxed);
+        }
+      };
+      small_tree::in_a_lane([&] { ++taken[tree->take(0)]; });  // small nodes are left
+      for (std::uint32_t left = pages; left != 0; --left) {    // at least one each time
+        machine().launch({1, lanes}, take_together);
+        machine().synchronize();
+      }
+      EXPECT_EQ(taken, std::vector<int>(pages, 1)) << pages << " pages, " << lanes << " lanes";
+      for (std::uint32_t from = 0; from < pages; from += lanes) {
+        machine().launch({1, std::min(lanes, pages - from)}, [&] {
+          const auto page = from + static_cast<std::uint32_t>(simt::thread_rank());
+          EXPECT_TRUE(tree->give(simt::coalesced(&tree), 0, page));
+        });
+        machine().synchronize();
+      }
+      small_tree::in_a_lane([&] { EXPECT_EQ(tree->take(tree->top()), 0u); });
+    }
   }
 }
 

@@ -16,8 +16,9 @@ struct manager_traits<bulk_allocator<Config>> : default_traits<bulk_allocator<Co
     constexpr std::size_t pages = chunks * 128;
     constexpr std::size_t bins = chunks * (128 - 4);
     const std::size_t heap_bytes = layout_bytes()
-                                       .array(1, 8)     // words of reclaiming
-                                       .array(10, 128)  // orders of the tree
+                                       .array(1, 8)      // words of reclaiming
+                                       .trees(1, pages)  // slabs that are noted
+                                       .array(10, 128)   // orders of the tree
                                        .trees(2, 2 * pages)
                                        .array(8, 128)        // lists of the arena
                                        .array(3 * pages, 4)  // states, links

@@ -337,7 +337,7 @@ class bin_that_goes_back : public heap_world {
 /// Lanes that free while another one needs what they free.
 template <class M>
 std::vector<named_case> freed_at_once_cases() {
-  const any_setup bins = few_bins<M>(6144, 31);
+  const any_setup bins = few_bins<M>(6272, 31);
   return {case_of<buddies_freed_at_once>("buddies_freed_at_once", any_setup(few_nodes<M>())),
           case_of<bin_that_is_new>("bin_that_is_new", bins),
           case_of<bin_that_goes_back>("bin_that_goes_back", bins)};
@@ -345,7 +345,7 @@ std::vector<named_case> freed_at_once_cases() {
 
 template <class M>
 std::vector<named_case> whole_again_cases() {
-  const any_setup bins = few_bins<M>(6144, 31);
+  const any_setup bins = few_bins<M>(6272, 31);
   std::vector<named_case> cases{
       case_of<whole_again>("whole_again", bins, 2048u),
       case_of<whole_again>("nodes_whole_again", any_setup(few_nodes<M>()), 1024u),

@@ -7,13 +7,13 @@
 /// tree. A slab whose items are all free goes back where it came from, if its list keeps a slab's
 /// worth of units, and else stays until memory runs out.
 ///
-/// Reclaiming: before memory counts as used up, one lane gives back all slabs that are wholly free,
-/// and merges the buddies that are left. The others wait for it and try again. `reclaims` is odd
-/// while that goes on.
+/// Reclaiming: before memory counts as used up, the lanes of one group give back all slabs that are
+/// wholly free, and merge the buddies that are left. The others wait for them and try again.
 
 #include "warpheap/heap/region.hpp"
 #include "warpheap/managers/bulk_allocator/buddy_tree.hpp"
 #include "warpheap/managers/bulk_allocator/geometry.hpp"
+#include "warpheap/managers/bulk_allocator/reclaiming.hpp"
 #include "warpheap/managers/bulk_allocator/slab_lists.hpp"
 #include "warpheap/managers/bulk_allocator/slab_table.hpp"
 #include "warpheap/simt/simt.hpp"
@@ -24,12 +24,6 @@
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace bulk_parts {
-
-struct alignas(128) reclaim_words {
-  std::uint32_t reclaims;
-  /// What there may be to reclaim: `idle_slabs`, `idle_pairs`.
-  std::uint32_t idle;
-};
 
 /// A handle: copies refer to the same memory.
 template <bulk_allocator_config Config>
@@ -55,7 +49,7 @@ class arenas {
 
   void lay_out(region_cursor& cursor, std::uint32_t pages, std::uint32_t multiprocessors) {
     count_ = arenas_for(pages, multiprocessors);
-    words_ = cursor.take<reclaim_words>(1);
+    reclaiming_.lay_out(cursor, pages);
     buddy_.lay_out(cursor, pages);
     lists_.lay_out(cursor, count_ * lists_each);
     table_.lay_out(cursor, pages, sizes::page_shift);
@@ -63,7 +57,7 @@ class arenas {
   }
 
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
-    if (rank == 0) *words_ = {0, 0};
+    reclaiming_.format(rank, count);
     buddy_.format(rank, count);
     lists_.format(rank, count);
     table_.format(rank, count);
@@ -73,6 +67,8 @@ class arenas {
   WARPHEAP_HD const buddy_tree& buddy() const { return buddy_; }
   WARPHEAP_HD const slab_lists& lists() const { return lists_; }
   WARPHEAP_HD const slab_table& table() const { return table_; }
+  /// `count` and what is noted.
+  WARPHEAP_HD const bulk_parts::reclaiming& reclaims() const { return reclaiming_; }
 
   // Lists have numbers: an arena's bins of each class, then its chunks.
   static constexpr std::uint32_t lists_each = sizes::classes + 1;
@@ -117,53 +113,38 @@ class arenas {
     give_items<false>(table_.state(bin).list(), bin, blocks);
   }
 
-  /// A node of the buddy tree; none if the tree neither has nor expects one. Ends: see above.
-  WARPHEAP_DEVICE std::uint32_t take_node(int order) const {
-    for (int looks = 0; looks < patience && buddy_.expects(order); ++looks) {
-      const std::uint32_t node = buddy_.take(order);
-      if (node != buddy_tree::none) return node;
+  /// Nodes of the buddy tree for the first members of a group; none if the tree neither has nor
+  /// expects one. Returns how many. A collective. Ends: futile attempts are counted.
+  WARPHEAP_DEVICE std::uint32_t take_nodes(const simt::group& members, int order,
+                                           std::uint32_t& node) const {
+    std::uint32_t got = 0;
+    for (int looks = 0; looks < few_looks && got == 0; ++looks) {
+      if (!members.any(members.is_leader() && buddy_.expects(order))) break;
+      got = buddy_.take(members, order, node);
     }
-    return buddy_tree::none;
+    return got;
   }
-  WARPHEAP_DEVICE void give_node(int order, std::uint32_t node) const {
-    if (!buddy_.give(order, node)) note_idle(idle_pairs);
-  }
-
-  /// How often memory was reclaimed: to be asked for before an attempt that may fail.
-  WARPHEAP_DEVICE std::uint32_t reclaims() const {
-    return simt::atomic_ref(words_->reclaims).load(simt::order::acquire);
+  /// Takes back a node of each member of a group: a collective.
+  WARPHEAP_DEVICE void give_nodes(const simt::group& members, int order, std::uint32_t node) const {
+    const bool merged = buddy_.give(members, order, node);
+    members.sync();  // with the leader's note come those of the pairs
+    if (!members.all(merged) && members.is_leader()) reclaiming_.note_pairs();
   }
 
-  /// Reclaims what is free and kept, or waits for the lane that does.
-  /// \param seen of `reclaims`, before the attempt that failed
+  /// Reclaims what is free and kept, or waits for the lanes that do. A collective.
+  /// \param seen of `reclaims().count()`, before the attempt that failed, as the leader saw it
   /// \return whether another attempt is worthwhile: something was reclaimed since
   ///
-  /// Ends: the lane that reclaims waits for locks of lists alone.
-  WARPHEAP_DEVICE bool reclaim(std::uint32_t seen) const {
-    const simt::atomic_ref<std::uint32_t> reclaims(words_->reclaims);
-    std::uint32_t now = reclaims.load(simt::order::acquire);
-    if (now == seen && now % 2 == 0) {
-      // Acquire pairs with the exchange in `reclaim_all`: the lane that took the notes down has
-      // made `reclaims` odd before, so the second look tells whether one has.
-      if (simt::atomic_ref(words_->idle).load(simt::order::acquire) == 0) {
-        if (reclaims.load(simt::order::acquire) == now) return false;
-      } else if (reclaims.compare_exchange(now, now + 1, simt::order::acquire)) {
-        reclaim_all();
-        reclaims.store(now + 2, simt::order::release);
-        return true;
-      }
-    }
-    // Release and acquire: what was reclaimed is visible to the lanes that waited.
-    while (reclaims.load(simt::order::acquire) % 2 != 0) simt::backoff(500);
-    return true;
+  /// Ends: the lanes that reclaim wait for locks of lists alone, and for each other.
+  WARPHEAP_DEVICE bool reclaim(const simt::group& members, std::uint32_t seen) const {
+    return simt::call_apart(&reclaim_apart, *this, members, seen);
   }
 
-  WARPHEAP_DEVICE bool is_reclaiming() const { return reclaims() % 2 != 0; }
+  WARPHEAP_DEVICE bool is_reclaiming() const { return reclaiming_.count() % 2 != 0; }
 
  private:
-  static constexpr std::uint32_t idle_slabs = 1;
-  static constexpr std::uint32_t idle_pairs = 2;
   static constexpr int patience = 64;
+  static constexpr int few_looks = 4;
 
   /// Looks downwards and upwards, as the tree does: a bin that is taken becomes units of its size,
   /// one that is given back becomes a unit of the chunks.
@@ -181,6 +162,18 @@ class arenas {
     return obtain(
         list_of(arena, cls), want, [this, arena] { return has_bins(arena) || has_chunks(); },
         [this, arena] { return take_bin(arena); });
+  }
+
+  /// A node of the buddy tree, or none. Ends: see `take_nodes`.
+  WARPHEAP_DEVICE std::uint32_t take_node(int order) const {
+    for (int looks = 0; looks < few_looks && buddy_.expects(order); ++looks) {
+      const std::uint32_t node = buddy_.take(order);
+      if (node != buddy_tree::none) return node;
+    }
+    return buddy_tree::none;
+  }
+  WARPHEAP_DEVICE void give_node(int order, std::uint32_t node) const {
+    if (!buddy_.give(order, node)) reclaiming_.note_pairs();
   }
 
   /// A bin out of the arena's chunks, or none.
@@ -257,7 +250,7 @@ class arenas {
     if (before == 0) lists_.settle(list, slab);
     lists_.units(list).signal(items);
     if (before + items == items_of(list) && !retire<Chunks>(list, slab, true)) {
-      note_idle_slab(list / lists_each);
+      reclaiming_.note_slab(slab);
     }
   }
 
@@ -286,45 +279,52 @@ class arenas {
     return true;
   }
 
-  /// Release: with the note comes the count that it is about.
-  WARPHEAP_DEVICE void note_idle_slab(std::uint32_t arena) const {
-    // The lane that sets the arena's flag sets the heap's.
-    if (lists_.idle(chunks_of(arena)).fetch_or(1, simt::order::acq_rel) == 0) {
-      note_idle(idle_slabs);
-    }
-  }
-  WARPHEAP_DEVICE void note_idle(std::uint32_t what) const {
-    simt::atomic_ref(words_->idle).fetch_or(what, simt::order::acq_rel);
-  }
-
-  /// Notes are cleared before the slabs that they are about are searched, so none is lost.
-  WARPHEAP_DEVICE void reclaim_all() const {
-    simt::atomic_ref(words_->idle).exchange(0, simt::order::acq_rel);
-    for (std::uint32_t arena = 0; arena < count_; ++arena) {
-      const std::uint32_t chunks = chunks_of(arena);
-      if (lists_.idle(chunks).exchange(0, simt::order::acq_rel) == 0) continue;
-      for (std::uint32_t list = list_of(arena, 0); list < chunks; ++list) {
-        retire_idle<false>(list);
-      }
-      retire_idle<true>(chunks);
-    }
-    if (!buddy_.merge_pairs()) note_idle(idle_pairs);
+  WARPHEAP_RARE static bool reclaim_apart(const arenas& self, simt::group members,
+                                          std::uint32_t seen) {
+    using outlook = reclaiming::outlook;
+    members.sync();  // what members have freed comes before what the leader looks for
+    outlook found = outlook::nothing;
+    if (members.is_leader()) found = self.reclaiming_.begin(seen);
+    found = static_cast<outlook>(members.broadcast(static_cast<std::uint32_t>(found)));
+    members.sync();  // what the leader has acquired is the members' as well
+    if (found == outlook::mine) self.reclaim_all(members);
+    return found != outlook::nothing;
   }
 
-  /// Retires the slabs of a list that are wholly free. Ends: a list has no more slabs than there
-  /// are pages, and steps are counted, because other lanes may move the current slab to another
-  /// list.
-  template <bool Chunks>
-  WARPHEAP_DEVICE void retire_idle(std::uint32_t list) const {
-    std::uint32_t slab = lists_.head(list).load(simt::order::relaxed);
-    for (std::uint32_t step = 0; slab != slab_table::none && step < table_.pages(); ++step) {
-      const std::uint32_t next = table_.next(slab).load(simt::order::relaxed);
+  /// Notes are cleared before what they are about is searched, so none is lost. A collective.
+  WARPHEAP_DEVICE void reclaim_all(const simt::group& members) const {
+    std::uint32_t what = 0;
+    if (members.is_leader()) what = reclaiming_.take_down();
+    members.sync();  // what the leader has acquired is the members' as well
+    what = members.broadcast(what);
+    if ((what & reclaiming::idle_slabs) != 0) {
+      retire_noted(members);
+      members.sync();
+      // Chunks that the bins have made whole.
+      retire_noted(members);
+    }
+    members.sync();
+    if (!buddy_.merge_pairs(static_cast<std::uint32_t>(members.rank()),
+                            static_cast<std::uint32_t>(members.size()))) {
+      reclaiming_.note_pairs();
+    }
+    members.sync();  // what members have reclaimed comes before what the leader releases
+    if (members.is_leader()) reclaiming_.end();
+  }
+
+  /// Retires the slabs that are noted, as far as they are still wholly free. Each member looks at a
+  /// part of the pages. Ends: it passes each page once, even if lanes note more slabs.
+  WARPHEAP_DEVICE void retire_noted(const simt::group& members) const {
+    const std::uint32_t part = ceil_div(table_.pages(), static_cast<std::uint32_t>(members.size()));
+    const std::uint32_t from = part * static_cast<std::uint32_t>(members.rank());
+    for (std::uint32_t slab = reclaiming_.slabs().successor(from); slab < from + part;
+         slab = reclaiming_.slabs().successor(slab + 1)) {
+      if (!reclaiming_.slabs().remove(slab)) continue;
       const page_state state = table_.state(slab);
-      if (state.is_slab_of(list) && state.count() == items_of(list) &&
-          !retire<Chunks>(list, slab, false)) {
-        note_idle_slab(list / lists_each);
-      }
-      slab = next;
+      if (!state.is_slab() || state.count() != items_of(state.list())) continue;
+      const bool done = is_of_chunks(state.list()) ? retire<true>(state.list(), slab, false)
+                                                   : retire<false>(state.list(), slab, false);
+      if (!done) reclaiming_.note_slab(slab);
     }
   }
 
@@ -332,7 +332,7 @@ class arenas {
     return static_cast<std::uint32_t>(simt::noise() >> 32);
   }
 
-  reclaim_words* words_ = nullptr;
+  reclaiming reclaiming_;
   std::uint32_t count_ = 0;
   buddy_tree buddy_;
   slab_lists lists_;

@@ -12,6 +12,10 @@
 /// beyond those that lanes with a unit are about to take: nodes come before units, and go after
 /// them.
 ///
+/// Groups: lanes of a warp that call together for nodes of one order ask each semaphore once for
+/// all of them (climb.hpp), and split for all of them; those that give nodes back signal their
+/// units as one, and borrow those of all pairs that they merge as one.
+///
 /// Pairs: the lane that makes the second buddy available merges the two, if it can get both units.
 /// If those were promised to lanes that then take other nodes, the pair stays. Its parent is noted
 /// in a second bitmap tree, where `merge_pairs` looks before memory counts as exhausted.
@@ -22,6 +26,7 @@
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
 #include "warpheap/heap/region.hpp"
+#include "warpheap/managers/bulk_allocator/climb.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/bitmap_tree.hpp"
 #include "warpheap/sync/bulk_semaphore.hpp"
@@ -39,6 +44,11 @@ struct alignas(128) buddy_order {
   std::uint64_t* nodes;
   std::uint64_t* pairs;
 };
+
+/// The calling lane as a group.
+WARPHEAP_DEVICE inline simt::group alone() {
+  return simt::group(simt::lane_mask::of(simt::lane_id()));
+}
 
 class buddy_tree {
  public:
@@ -119,69 +129,92 @@ class buddy_tree {
     return false;
   }
 
+  /// Nodes of `order` for members of a group, the first ones of which get one each: a collective.
+  /// \pre `order <= top()`
+  /// \param node receives the caller's, if it gets one
+  /// \return how many get one
+  WARPHEAP_DEVICE std::uint32_t take(const simt::group& members, int order,
+                                     std::uint32_t& node) const {
+    std::uint64_t word = 0;
+    if (members.is_leader()) {
+      word = reach(order, static_cast<std::uint32_t>(members.size())).encode();
+    }
+    members.sync();  // what the leader has acquired comes before what the members do
+    const climb got = climb::decode(members.broadcast(word));
+    const std::uint32_t units = got.direct() + got.nodes();
+    if (units == 0) return 0;
+    const auto rank = static_cast<std::uint32_t>(members.rank());
+    const int height = got.height();
+    std::uint32_t mine = none;
+    if (rank < units) mine = claim(rank < got.direct() ? order : order + height);
+    if (height == 0) {
+      node = mine;
+      return units;
+    }
+    const std::uint32_t last =
+        members.shuffle(mine, members.mask().nth(static_cast<int>(units) - 1));
+    members.sync();  // all nodes have been acquired before parts of them are handed on
+    std::uint32_t made = 0;
+    if (members.is_leader()) made = split(order, got, last);
+    made = members.broadcast(made);
+    const std::uint32_t number = rank - got.direct();  // below 0: a node of its own
+    const std::uint32_t from = rank < got.direct() ? rank : got.direct() + (number >> height);
+    const std::uint32_t whole =
+        members.shuffle(mine, members.mask().nth(static_cast<int>(from < units ? from : 0)));
+    const std::uint32_t parts = (1u << height) - 1;
+    node = rank < got.direct() ? mine : (whole << height) + (parts - (number & parts));
+    return got.direct() + made;
+  }
+
   /// A node of `order`, or none. \pre `order <= top()`
-  ///
-  /// Ends: a lane that promises to split waits only for lanes that split at a higher order, so
-  /// chains of waiting lanes end at the top; and futile attempts are counted.
   WARPHEAP_DEVICE std::uint32_t take(int order) const {
-    int level = order;
-    bool in_vain = false;
-    for (int looks = 0;;) {
-      const sync::bulk_semaphore here = units(level);
-      const auto asked = here.ask(1, 2, in_vain);
-      if (asked.granted != 0) break;
-      const bool growing = level < top() && expects(level + 1);
-      in_vain = false;
-      if (growing && asked.batches != 0) {
-        here.promise(asked, 2);
-        ++level;
-        continue;
-      }
-      bool again = true;
-      if (growing || asked.covered) {
-        if (here.await(asked) != 0) break;
-        in_vain = true;
-      } else {
-        again = here.decline(asked);
-      }
-      if (!again || ++looks == patience) {
-        while (level-- > order) units(level).deliver(1, 0);
-        return none;
-      }
-    }
-    std::uint32_t node = claim(level);
-    while (level-- > order) {
-      nodes(level).insert(2 * node);
-      units(level).deliver(1, 1);
-      node = 2 * node + 1;
-    }
-    return node;
+    const climb got = reach(order, 1);
+    if (got.nodes() == 0) return none;
+    const int height = got.height();
+    const std::uint32_t node = claim(order + height);
+    split(order, got, node);
+    return (node << height) + ((1u << height) - 1);
   }
 
-  /// Takes back a node. \return whether all pairs of buddies that it completed are merged
-  WARPHEAP_DEVICE bool give(int order, std::uint32_t node) const {
+  /// Takes back nodes of `order`, one of each member of a group: a collective.
+  /// \return whether all pairs of buddies that the caller completed are merged
+  WARPHEAP_DEVICE bool give(const simt::group& members, int order, std::uint32_t node) const {
     nodes(order).insert(node);
-    units(order).signal(1);
-    return merge(order, node);
+    members.sync();  // nodes come before their units
+    if (members.is_leader()) units(order).signal(static_cast<std::uint32_t>(members.size()));
+    return merge(members, order, node);
+  }
+  WARPHEAP_DEVICE bool give(int order, std::uint32_t node) const {
+    return give(alone(), order, node);
   }
 
-  /// Merges the pairs that `give` has left. A single pass over the notes, which ends even if lanes
-  /// add some.
+  /// Merges the pairs that `give` has left. Every lane of `count` calls it and looks at some of the
+  /// orders, or at a part of one. A single pass over the notes, which ends even if lanes add some.
   /// \return false if some are still left
-  WARPHEAP_DEVICE bool merge_pairs() const {
+  WARPHEAP_DEVICE bool merge_pairs(std::uint32_t rank = 0, std::uint32_t count = 1) const {
+    const auto orders = static_cast<std::uint32_t>(top());
+    if (orders == 0) return true;
+    const std::uint32_t parts = ceil_div(count, orders);
     bool all = true;
-    for (int order = 0; order < top(); ++order) {
+    for (std::uint32_t share = rank; share < orders * parts; share += count) {
+      const int order = static_cast<int>(share % orders);
+      const std::uint32_t each = ceil_div(parents_of(order), parts);
+      const std::uint32_t from = share / orders * each;
       const bitmap_tree noted = pairs(order);
-      for (std::uint32_t parent = noted.successor(0); parent != none;
+      for (std::uint32_t parent = noted.successor(from); parent < from + each;
            parent = noted.successor(parent + 1)) {
-        if (noted.remove(parent) && !merge(order, 2 * parent)) all = false;
+        if (noted.remove(parent) && !merge(alone(), order, 2 * parent)) all = false;
       }
     }
     return all;
   }
 
  private:
-  static constexpr int patience = 64;
+  static constexpr int patience = 16;
+  /// How often units of pairs are asked for. Mostly others have them who are about to take a node,
+  /// and then the pair is there no longer: a note would make lanes reclaim in vain.
+  static constexpr int few_looks = 4;
+  static constexpr std::uint32_t pause = 500;  // nanoseconds, about the time of taking a node
 
   /// The words that both bitmap trees of `order` take.
   WARPHEAP_HD std::size_t words_of(int order) const {
@@ -206,29 +239,114 @@ class buddy_tree {
     }
   }
 
-  /// Merges the node, which has become available, with its buddy if that is available, too, and so
-  /// on. Of two lanes that insert buddies, the later one sees both, because they share a word. The
-  /// units are borrowed: they stay expected until the parent is there.
-  /// \return false if a pair is left and noted
-  WARPHEAP_DEVICE bool merge(int order, std::uint32_t node) const {
+  /// Units for up to `wanted` nodes of `order`: see `climb`. None if there is no hope.
+  ///
+  /// Ends: a lane that promises to split waits only for lanes that split at a higher order, so
+  /// chains of waiting lanes end at the top; and futile attempts are counted.
+  WARPHEAP_DEVICE climb reach(int order, std::uint32_t wanted) const {
+    climb made = climb::of(wanted);
+    bool in_vain = false;
+    for (int looks = 0; looks < patience;) {
+      const int level = order + made.height();
+      const sync::bulk_semaphore here = units(level);
+      const auto asked = here.ask(wanted, 2, in_vain);
+      in_vain = false;
+      if (asked.missing == 0) return made.granted(asked.granted);
+      const bool growing = level < top() && expects(level + 1);
+      if (growing && asked.batches != 0 && (asked.granted == 0 || level == order)) {
+        if (asked.granted != 0) made.grant_directly(asked.granted);
+        here.promise(asked, 2);
+        wanted = asked.batches;
+        made.go_up(wanted);
+        continue;
+      }
+      if (asked.granted != 0) {
+        here.decline(asked);
+        return made.granted(asked.granted);
+      }
+      ++looks;
+      if (growing || asked.covered) {
+        const std::uint32_t granted = here.await(asked);
+        if (granted != 0) return made.granted(granted);
+        in_vain = true;
+      } else if (!here.decline(asked)) {
+        break;
+      }
+    }
+    for (int height = made.height(); height-- > 0;) {
+      units(order + height).deliver(made.promised(height), 0);
+    }
+    return made.failed();
+  }
+
+  /// Splits what a climb has reached, down to `order`. \param node the last of its nodes
+  /// \return how many nodes of `order` are the caller's
+  WARPHEAP_DEVICE std::uint32_t split(int order, const climb& of, std::uint32_t node) const {
+    std::uint32_t made = of.nodes();
+    for (int height = of.height(); height-- > 0;) {
+      const bool one_more = 2 * made > of.missing(height);
+      if (one_more) nodes(order + height).insert(2 * node);
+      if (of.promised(height) != 0) {
+        units(order + height).deliver(of.promised(height), one_more ? 1 : 0);
+      }
+      made = 2 * made - (one_more ? 1 : 0);
+      node = 2 * node + (one_more ? 1 : 0);
+    }
+    return made;
+  }
+
+  /// Merges nodes of members of a group, which have become available, with their buddies if those
+  /// are available, too, and so on: a collective. Of two lanes that insert buddies, the later one
+  /// sees both, because they share a word. The units are borrowed: they stay expected until the
+  /// parents are there.
+  /// \return false if a pair of the caller's is left and noted
+  WARPHEAP_DEVICE bool merge(simt::group members, int order, std::uint32_t node) const {
     for (; order < top(); ++order, node /= 2) {
+      members.sync();  // of two members with buddies, the first one sees both
       const std::uint64_t both = std::uint64_t{3} << (node % 64 & ~1u);
-      if ((nodes(order).load_word(node / 64) & both) != both) return true;
-      const sync::bulk_semaphore here = units(order);
-      if (!here.borrow_all(2)) {
-        pairs(order).insert(node / 2);
-        return false;
+      const auto complete = [&] { return (nodes(order).load_word(node / 64) & both) == both; };
+      if (!members.any(complete())) return true;
+      const bool is_first = members.match(node / 2).is_leader();
+      bool whole = false;
+      simt::lane_mask with_pairs;
+      std::uint32_t lent = 0;
+      for (int looks = 1;; ++looks) {
+        whole = is_first && complete();
+        with_pairs = members.ballot(whole);
+        if (with_pairs.empty()) return true;
+        if (members.is_leader()) lent = borrow_pairs(order, with_pairs.count());
+        lent = members.broadcast(lent);
+        if (lent != 0 || looks == few_looks) break;
+        simt::backoff(pause);
       }
-      if (!nodes(order).remove_all_bits(node / 64, both)) {
-        // A lane has taken one of them; the one that gives it back looks again.
-        here.deliver(2, 2);
-        return true;
+      bool merged = false;
+      bool left = false;
+      if (whole) {
+        left = static_cast<std::uint32_t>(with_pairs.below(simt::lane_id()).count()) >= lent;
+        // If it fails, a lane has taken one of them; the one that gives it back looks again.
+        merged = !left && nodes(order).remove_all_bits(node / 64, both);
+        if (left) pairs(order).insert(node / 2);
+        if (merged) nodes(order + 1).insert(node / 2);
       }
-      nodes(order + 1).insert(node / 2);
-      units(order + 1).signal(1);
-      here.deliver(2, 0);
+      const simt::lane_mask those = members.ballot(merged);
+      members.sync();  // the parents come before their units
+      if (members.is_leader() && lent != 0) {
+        const auto parents = static_cast<std::uint32_t>(those.count());
+        if (parents != 0) units(order + 1).signal(parents);
+        units(order).deliver(2 * lent, 2 * (lent - parents));
+      }
+      members.sync();
+      if (!merged) return !left;
+      members = simt::group(those);
     }
     return true;
+  }
+
+  /// Borrows the units of up to `most` pairs. Returns of how many.
+  WARPHEAP_DEVICE std::uint32_t borrow_pairs(int order, int most) const {
+    const std::uint32_t lent = units(order).borrow_up_to(2 * static_cast<std::uint32_t>(most));
+    if (lent % 2 != 0) units(order).deliver(1, 1);
+    return lent / 2;
   }
 
   std::uint32_t pages_ = 0;

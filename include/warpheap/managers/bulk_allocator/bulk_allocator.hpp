@@ -18,8 +18,8 @@
 ///
 /// Layout:
 ///
-///     [ words of reclaiming | orders of the tree | their bitmap trees | lists of the arenas |
-///       states of pages | links | page 0 | page 1 | ... ]
+///     [ words of reclaiming | slabs that are noted | orders of the tree | their bitmap trees |
+///       lists of the arenas | states of pages | links | page 0 | page 1 | ... ]
 ///
 ///     a chunk:       [ special bin 0 | ... | special bin 3 | regular bin 0 | ... | 123 ]
 ///     a special bin: [ header | tail 31 s | tail 31 s + 1 | ... | tail 31 s + 30 ]
@@ -42,30 +42,35 @@
 /// I7 a list has just the slabs that belong to it and have free items, and its links agree (list or
 ///    page);
 /// I8 a regular bin is taken in its chunk's map exactly if it is a bin of the same arena (page);
-/// I9 no lane reclaims (0).
+/// I9 no lane reclaims (0);
+/// I10 a slab whose items are all free is noted (page).
 ///
-/// Steady load: where memory ends, requests wait for growth that comes to nothing, and for the one
-/// lane that reclaims; while anything is reclaimed, they try again, up to 16 times. Those of more
-/// than 1 KiB ask the tree each for itself (see below). In the survey's case, a launch with sizes
-/// from 16 B to 4 KiB took 1.82 s, and one with 64 B alone a third of that. Those with 1 to 32 KiB,
-/// whose blocks all come from the tree, were not finished in 30 s; how long one of the three
-/// launches takes was not measured. In the checked load, whose heap is four times as large, the
-/// longest took a sixth of the 1.82 s.
+/// Steady load: where memory ends, a request looks at each order, and asks only if one has or
+/// expects a node; lanes of a warp that want one order do so as one. If there is nothing, and a
+/// slab or pair is noted, the lanes of one group reclaim what is noted, while all others wait and
+/// look less and less often; a request tries again after that, up to four times. Before lanes of a
+/// warp asked as one and shared a reclaim, each request tried 16 times, each reclaim was made by
+/// one lane, which walked through all slabs of the arenas, and a pair was noted whenever its units
+/// were on their way to others. Measured then in the survey's case: with sizes from 16 B to 4 KiB,
+/// a launch took 1.82 s, one with 64 B alone a third of that, and three with 1 to 32 KiB, whose
+/// blocks all come from the tree, were not finished in 30 s; in the checked load, whose heap is
+/// four times as large, the longest took a sixth of the 1.82 s.
 ///
-/// Blocks of the tree: each lane asks for itself, and free merges buddies at once. So when many
-/// lanes take a page each, all of them, and those that split for them at each order above, ask the
-/// semaphores one after the other, starting from few large nodes every time. That takes as long in
-/// a new heap as after any other sizes, and is by far slower than smaller blocks.
+/// Blocks of the tree: lanes of a warp that call together ask each order once for all of them, and
+/// split together. free merges buddies at once, and what the lanes of a warp free together is
+/// signalled, borrowed and merged together. So where large nodes are free, each warp climbs to the
+/// same few of them, and its requests wait for each other there.
 ///
-/// A churn of 262,144 lanes with sizes from 16 B to 4 KiB takes 4.5 s a launch, 46 times as long as
-/// with sizes up to 256 B: three sizes in four are above 1 KiB, so each launch asks the tree
-/// for 6.5 million pages.
+/// A churn of 262,144 lanes with sizes from 16 B to 4 KiB took 4.5 s a launch, 46 times as long as
+/// with sizes up to 256 B, when each lane asked for itself: three sizes in four are above 1 KiB, so
+/// each launch asks the tree for 6.5 million pages.
 ///
 /// Progress: blocking. The only locks are those of lists, held while some links change. Lanes wait
 /// for growth that others have promised, in one direction only (see `obtain` and `take`): a promise
 /// is kept or withdrawn, and waits for a withdrawn one are counted. Lanes that claim nodes or items
-/// hold units that stand for them. Before null, a lane reclaims, or waits for the lane that does,
-/// and tries again while anything is reclaimed, at most `most_attempts` times.
+/// hold units that stand for them. Before null, a group reclaims, or waits for the one that does,
+/// and tries again while anything is reclaimed, at most `most_attempts` times. Members of a group
+/// wait for their leader, which is at one of these.
 ///
 /// Null: at some moments of the call, neither the tree nor an arena had, or expected, what was
 /// needed, and each of a bounded number of attempts was in vain. Not exact: memory that others are
@@ -80,6 +85,11 @@
 ///   paper has a state in each node, busy, partial or available, and locks node and parent;
 /// - blocks have at least 16 bytes, as the contract requires, not 8;
 /// - semaphores are those of sync/, without compare-exchange: one atomic per request;
+/// - lanes of a warp that want nodes of one order ask each semaphore for all of them at once, climb
+///   from order to order as one, and split for all (climb.hpp); those that free nodes of one order
+///   signal and merge as one. In the paper, only requests for small blocks are combined;
+/// - where units of a pair are on their way to others, the lane that merges looks four times before
+///   it leaves the pair: mostly one of the two is taken then;
 /// - a chunk of 512 KiB has 128 bins, of which four are special; the paper names two;
 /// - a bin or chunk that is wholly free is kept if its list would be left with less than a slab's
 ///   worth, else a lane that takes and frees one block would make a chunk each time;
@@ -120,6 +130,7 @@ class bulk_allocator {
           {
               "Counts and links of bins stand in a table, so lists need no read-copy-update.",
               "Available nodes are bits of a bitmap tree; no node is locked.",
+              "Lanes of a warp take, split, free and merge nodes of one order as one.",
               "The smallest block has 16 bytes.",
               "Four bins of a chunk of 128 hold the tails; the paper names two.",
               "The last free bin of a list and chunk of an arena are kept until memory runs out.",
@@ -176,39 +187,50 @@ class bulk_allocator {
   WARPHEAP_HD std::uint32_t pages() const { return arenas_.buddy().pages(); }
 
  private:
-  /// Each attempt except the first follows a reclaim.
-  static constexpr int most_attempts = 16;
+  /// Each attempt except the first follows a reclaim. The third one at the latest follows one that
+  /// has begun after the first: more only follow what others free meanwhile.
+  static constexpr int most_attempts = 4;
 
   WARPHEAP_DEVICE void* address(std::uint64_t offset) const {
     return arenas_.table().heap() + offset;
   }
-
   WARPHEAP_DEVICE void* malloc_large(int order) const {
-    for (int attempt = 0; attempt < most_attempts; ++attempt) {
-      const std::uint32_t seen = arenas_.reclaims();
-      const std::uint32_t node = arenas_.take_node(order);
-      if (node != bulk_parts::buddy_tree::none) {
-        const std::uint32_t page = node << order;
-        arenas_.table().set_state(page, bulk_parts::page_state::large_block(order));
-        return address(std::uint64_t{page} << sizes::page_shift);
-      }
-      if (!arenas_.reclaim(seen)) break;
+    void* block = nullptr;
+    // Lanes that are served leave, so each turn forms its groups again. Each turn serves a lane of
+    // the group or ends it.
+    while (node_turn(simt::coalesced(arenas_.table().heap()).match(order), order, block)) {
     }
-    return nullptr;
+    return block;
+  }
+
+  /// True if the caller must try again.
+  WARPHEAP_DEVICE bool node_turn(const simt::group& members, int order, void*& block) const {
+    std::uint32_t node = bulk_parts::buddy_tree::none;
+    std::uint32_t nodes = 0;
+    for (int attempt = 0; attempt < most_attempts; ++attempt) {
+      const std::uint32_t seen = members.is_leader() ? arenas_.reclaims().count() : 0;
+      nodes = arenas_.take_nodes(members, order, node);
+      if (nodes != 0 || !arenas_.reclaim(members, seen)) break;
+    }
+    if (static_cast<std::uint32_t>(members.rank()) >= nodes) return nodes != 0;
+    const std::uint32_t page = node << order;
+    arenas_.table().set_state(page, bulk_parts::page_state::large_block(order));
+    block = address(std::uint64_t{page} << sizes::page_shift);
+    return false;
   }
 
   WARPHEAP_DEVICE void free_large(std::uint32_t page) const {
     const bulk_parts::page_state state = arenas_.table().state(page);
     if (!state.is_large_block()) return;  // not a live block
     arenas_.table().set_state(page, bulk_parts::page_state::nothing());
-    arenas_.give_node(state.order(), page >> state.order());
+    const int order = state.order();
+    arenas_.give_nodes(simt::coalesced(arenas_.table().heap()).match(order), order, page >> order);
   }
 
   WARPHEAP_DEVICE void* malloc_small(std::uint32_t cls) const {
     const std::uint32_t arena = simt::sm_id() % arenas_.count();
     void* block = nullptr;
-    // Lanes that are served leave, so each turn forms its groups again. Each turn serves a lane of
-    // the group or ends it.
+    // As above.
     while (turn(simt::coalesced(arenas_.table().heap()).match(arenas_type::list_of(arena, cls)),
                 arena, cls, block)) {
     }
@@ -241,10 +263,10 @@ class bulk_allocator {
 
   WARPHEAP_DEVICE share take(std::uint32_t arena, std::uint32_t cls, std::uint32_t want) const {
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
-      const std::uint32_t seen = arenas_.reclaims();
+      const std::uint32_t seen = arenas_.reclaims().count();
       const share got = arenas_.take(arena, cls, want);
       if (got.blocks != 0) return got;
-      if (!arenas_.reclaim(seen)) break;
+      if (!arenas_.reclaim(bulk_parts::alone(), seen)) break;
     }
     return {};
   }

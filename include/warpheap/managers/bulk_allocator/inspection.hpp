@@ -36,6 +36,8 @@ class inspector {
     for (int order = 0; order <= buddy_.top(); ++order) {
       tree(order, rank, count);
     }
+    of_.reclaims().slabs().check(rank, count,
+                                 [this](std::uint64_t word) { findings_.expect(false, 4, word); });
     for (std::uint64_t page = rank; page < buddy_.pages(); page += count) {
       this->page(static_cast<std::uint32_t>(page));
     }
@@ -110,6 +112,7 @@ class inspector {
     findings_.expect(
         table_.count_free(page, items) == state.count() && table_.map_is_closed(page, items), 6,
         page);
+    findings_.expect(state.count() != items || of_.reclaims().slabs().contains(page), 10, page);
     const bool linked = table_.previous(page).load(simt::order::relaxed) != slab_table::unlinked;
     findings_.expect(linked == (state.count() != 0), 7, page);
     if (arenas_type::is_of_chunks(list)) {

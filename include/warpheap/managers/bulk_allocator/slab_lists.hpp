@@ -36,8 +36,6 @@ struct alignas(128) slab_list {
   std::uint64_t units;
   std::uint32_t lock;
   std::uint32_t head;
-  /// In an arena's list of chunks: some slab of the arena is wholly free, and was not given back.
-  std::uint32_t idle;
 };
 
 /// A handle: copies refer to the same lists.
@@ -64,7 +62,6 @@ class slab_lists {
       list.units = sync::bulk_semaphore::initial(0);
       list.lock = 0;
       list.head = none;
-      list.idle = 0;
     }
   }
 
@@ -75,9 +72,6 @@ class slab_lists {
   }
   WARPHEAP_DEVICE simt::atomic_ref<std::uint32_t> head(std::uint32_t list) const {
     return simt::atomic_ref(lists_[list].head);
-  }
-  WARPHEAP_DEVICE simt::atomic_ref<std::uint32_t> idle(std::uint32_t list) const {
-    return simt::atomic_ref(lists_[list].idle);
   }
   WARPHEAP_DEVICE bool is_locked(std::uint32_t list) const {
     return lock_word(list).load(simt::order::relaxed) != 0;
