@@ -48,22 +48,19 @@
 /// Steady load: where memory ends, a request looks at each order, and asks only if one has or
 /// expects a node; lanes of a warp that want one order do so as one. If there is nothing, and a
 /// slab or pair is noted, the lanes of one group reclaim what is noted, while all others wait and
-/// look less and less often; a request tries again after that, up to four times. Before lanes of a
-/// warp asked as one and shared a reclaim, each request tried 16 times, each reclaim was made by
-/// one lane, which walked through all slabs of the arenas, and a pair was noted whenever its units
-/// were on their way to others. Measured then in the survey's case: with sizes from 16 B to 4 KiB,
-/// a launch took 1.82 s, one with 64 B alone a third of that, and three with 1 to 32 KiB, whose
-/// blocks all come from the tree, were not finished in 30 s; in the checked load, whose heap is
-/// four times as large, the longest took a sixth of the 1.82 s.
+/// look less and less often; a request tries again after that, up to four times. In the survey's
+/// case, a launch with 64 B, with sizes from 16 B to 4 KiB, and from 1 to 32 KiB, whose blocks all
+/// come from the tree, takes about 0.7 s each. When each lane asked for itself and each request
+/// tried 16 times, the second took 1.82 s, and three of the third were not finished in 30 s
+/// (docs/decisions/0053).
 ///
 /// Blocks of the tree: lanes of a warp that call together ask each order once for all of them, and
 /// split together. free merges buddies at once, and what the lanes of a warp free together is
 /// signalled, borrowed and merged together. So where large nodes are free, each warp climbs to the
 /// same few of them, and its requests wait for each other there.
 ///
-/// A churn of 262,144 lanes with sizes from 16 B to 4 KiB took 4.5 s a launch, 46 times as long as
-/// with sizes up to 256 B, when each lane asked for itself: three sizes in four are above 1 KiB, so
-/// each launch asks the tree for 6.5 million pages.
+/// A churn of 262,144 lanes with sizes from 16 B to 4 KiB asks the tree for 6.5 million pages in a
+/// launch, since three sizes in four are above 1 KiB.
 ///
 /// Progress: blocking. The only locks are those of lists, held while some links change. Lanes wait
 /// for growth that others have promised, in one direction only (see `obtain` and `take`): a promise
