@@ -200,7 +200,7 @@ def _utilization(scale: Scale) -> Iterator[Parameters]:
 
 
 def _phases(scale: Scale) -> Iterator[Parameters]:
-    pairs = ((64, 4 * KIB), (4 * KIB, 64), (KIB, 64)) if scale.full else ((64, KIB),)
+    pairs = ((64, 4 * KIB), (4 * KIB, 64), (KIB, 64)) if scale.full else ()
     for first, then in pairs:
         yield {**_size(then), **_filled(scale), "first_size": first}
 

@@ -10,7 +10,7 @@ namespace test {
 
 template <bulk_allocator_config Config>
 struct launch_limit<bulk_allocator<Config>> {
-  static constexpr double ms = 800;
+  static constexpr double ms = 450;
 };
 
 }  // namespace test

@@ -61,6 +61,16 @@ TEST_F(last_empty_chunk, is_noted_again_if_its_own_class_gets_it) {
   });
 }
 
+TEST_F(last_empty_chunk, is_no_chunk_of_its_class_once_another_one_has_it) {
+  machine().launch({1, 1}, [this] {
+    const std::uint32_t& population = parts().classes().of(of_).turns.population;
+    const std::uint32_t before = population;
+    EXPECT_EQ(moves::take(parts()), 0u);
+    EXPECT_EQ(population, before - 1);
+    EXPECT_FALSE(parts().classes().open(of_).contains(0));
+  });
+}
+
 // Two lanes want the chunk while a third uses a slot. One may take the chunk out of the set while
 // the other one has begun to close it, and leave it to that one, which then gives up.
 TEST_F(last_empty_chunk, is_noted_again_by_the_lane_that_gives_up_last) {

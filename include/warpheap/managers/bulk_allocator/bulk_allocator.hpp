@@ -49,18 +49,19 @@
 /// expects a node; lanes of a warp that want one order do so as one. If there is nothing, and a
 /// slab or pair is noted, the lanes of one group reclaim what is noted, while all others wait and
 /// look less and less often; a request tries again after that, up to four times. In the survey's
-/// case, a launch with 64 B, with sizes from 16 B to 4 KiB, and from 1 to 32 KiB, whose blocks all
-/// come from the tree, takes about 0.7 s each. When each lane asked for itself and each request
-/// tried 16 times, the second took 1.82 s, and three of the third were not finished in 30 s
-/// (docs/decisions/0053).
+/// case, a launch with 64 B took 657 ms, one with sizes from 16 B to 4 KiB 749 ms (powers of two)
+/// and 558 ms (uniform), and one with 1 to 32 KiB, whose blocks all come from the tree, 1.46 s.
+/// When each lane asked for itself and each request tried 16 times, the second took 1.82 s, and
+/// three of the last were not finished in 30 s (docs/decisions/0053).
 ///
 /// Blocks of the tree: lanes of a warp that call together ask each order once for all of them, and
 /// split together. free merges buddies at once, and what the lanes of a warp free together is
 /// signalled, borrowed and merged together. So where large nodes are free, each warp climbs to the
 /// same few of them, and its requests wait for each other there.
 ///
-/// A churn of 262,144 lanes with sizes from 16 B to 4 KiB asks the tree for 6.5 million pages in a
-/// launch, since three sizes in four are above 1 KiB.
+/// A churn of 262,144 lanes with sizes from 16 B to 4 KiB takes 4.8 s a launch, 35 times as long as
+/// with sizes up to 256 B: three sizes in four are above 1 KiB, so each launch asks the tree for 12
+/// million blocks, and what is freed merges up to the top before it is split again.
 ///
 /// Progress: blocking. The only locks are those of lists, held while some links change. Lanes wait
 /// for growth that others have promised, in one direction only (see `obtain` and `take`): a promise

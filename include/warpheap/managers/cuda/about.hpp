@@ -5,8 +5,9 @@
 /// What CUDA's allocator claims.
 ///
 /// Not finished (`alloc`, `exhaustion`, `failing`, `group_by`, `growth`, `holes`, `latency`,
-/// `occupancy`, `sequence`, `utilization`): within the limit of the survey, which is mostly 6 s;
-/// nor is `steady` with 64 B. NVIDIA does not publish the algorithm, so why is not known.
+/// `occupancy`, `phases`, `sequence`, `utilization`): within the limit of the survey, which is
+/// mostly 6 s; nor is `steady` with 64 B. NVIDIA does not publish the algorithm, so why is not
+/// known.
 
 #include "warpheap/heap/capabilities.hpp"
 
