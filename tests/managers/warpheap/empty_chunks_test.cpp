@@ -61,7 +61,7 @@ TEST_F(last_empty_chunk, is_noted_again_if_its_own_class_gets_it) {
   });
 }
 
-TEST_F(last_empty_chunk, is_no_chunk_of_its_class_once_another_one_has_it) {
+TEST_F(last_empty_chunk, has_left_its_class_once_another_one_has_it) {
   machine().launch({1, 1}, [this] {
     const std::uint32_t& population = parts().classes().of(of_).turns.population;
     const std::uint32_t before = population;
