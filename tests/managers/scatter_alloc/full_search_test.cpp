@@ -35,9 +35,7 @@ class scatter_full_search : public ::testing::Test {
       for (std::size_t i = 0; i < count; ++i) all_.free(blocks_[i * apart]);
     });
   }
-  void* search() const {
-    return scatter_parts::full_search(all_.parts()).take(units_);
-  }
+  void* search() const { return scatter_parts::full_search(all_.parts()).take(units_); }
 
   const rubbish memory_{8_KiB};
   const small all_{memory_.all(), machine().properties(), {}};
@@ -76,8 +74,7 @@ TEST_F(scatter_full_search, serves_lanes_that_wait_for_it_from_what_it_has_seen)
   for (std::uint64_t seed = 1; seed <= (WARPHEAP_TEST_SANITIZED ? 100 : 1000); ++seed) {
     std::copy(before.begin(), before.end(), memory_.all().base);
     std::vector<void*> got(lanes);
-    const auto outcome =
-        crowd.run(any_schedule(seed), [&] { got[simt::block_rank()] = search(); });
+    const auto outcome = crowd.run(any_schedule(seed), [&] { got[simt::block_rank()] = search(); });
     ASSERT_EQ(outcome.stuck, "");
     ASSERT_EQ(std::count(got.begin(), got.end(), nullptr), 0) << seed;
   }
