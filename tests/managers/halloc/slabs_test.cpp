@@ -91,6 +91,27 @@ TEST(halloc_full_search, one_round_serves_as_many_lanes_as_there_are_places) {
   EXPECT_EQ(std::count(blocks.begin(), blocks.end(), nullptr), 0);
 }
 
+// Else each request that follows would search all slabs once more.
+TEST(halloc_full_search, one_that_takes_the_last_place_says_that_none_is_left) {
+  geometry<config> shape(1_MiB);
+  shape.set_slabs(1);
+  const rubbish memory(1_MiB + 256_KiB);
+  region_cursor cursor = memory.cursor();
+  const places<config> all(shape, cursor);
+  const std::uint32_t last = shape.chunks(0) - 1;  // where a round ends
+  machine().launch({1, 1}, [&] {
+    all.format(0, 1);
+    const shortages known = all.table().known();
+    while (!known.is_out(0, 1)) full_search<config>(all, 0).run();
+    const chunk_map map = all.table().map(0);
+    map.put_back(last, map.clear_length(last));
+    all.table().subtract(0, 1);
+    EXPECT_FALSE(known.is_out(0, 1));
+    EXPECT_NE(full_search<config>(all, 0).run(), nullptr);
+    EXPECT_TRUE(known.is_out(0, 1));
+  });
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE

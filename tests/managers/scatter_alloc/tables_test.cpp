@@ -122,6 +122,52 @@ TEST(scatter_probing, rejects_no_region_of_the_next_super_block) {
   }
 }
 
+// A segment that was seen full is skipped, until a chunk of it comes back.
+TEST(scatter_page_table, knows_which_segments_were_seen_full) {
+  const rubbish memory(512_KiB);
+  region_cursor cursor = memory.cursor();
+  const page_table<config> table(cursor, pages);
+  table.format(0, 1);
+  machine().launch({1, 1}, [&] {
+    table.open(3, 1, 32);
+    EXPECT_EQ(table.flat_mask(3), 0u);
+    EXPECT_EQ(table.take(3, 1, 1, 0, true).bits, 0u);
+    EXPECT_EQ(table.flat_mask(3), 1u);
+    table.put_back(3, 1, 5);
+    EXPECT_EQ(table.flat_mask(3), 0u);
+  });
+}
+
+// All of them count as filled.
+TEST(scatter_super_blocks, requests_move_on_from_one_without_a_free_page_to_one_that_has_some) {
+  rubbish memory(16_KiB);
+  region_cursor cursor = memory.cursor();
+  const super_blocks<config> blocks(cursor, 4 * config.least_block_pages);
+  blocks.format(0, 1);
+  ASSERT_EQ(blocks.count(), 4u);
+  machine().launch({1, 1}, [&] {
+    for (std::uint32_t page = 0; page < blocks.end_page(3); ++page) {
+      if (page != blocks.first_page(2)) blocks.take(page, 1);
+    }
+    EXPECT_EQ(blocks.active(), 2u);
+  });
+}
+
+// Two pages are free in front of many, and no more of them than one lane asks for.
+TEST(scatter_runs, of_lanes_that_ask_together_are_one_run_if_there_is_one_that_long) {
+  constexpr std::uint32_t lanes = 4;
+  constexpr std::size_t page_bytes = config.page_bytes;
+  const heap<scatter_alloc<>> all(machine(), 256_KiB);
+  const auto parts = all.ref().manager().parts();
+  ASSERT_GT(parts.table().pages(), 3 + 2 * lanes);
+  std::vector<std::byte*> got(lanes);
+  machine().launch({1, 1}, [&] { ASSERT_NE(parts.take_page(2), nullptr); });
+  machine().launch({1, lanes}, [&] {
+    got[simt::thread_rank()] = static_cast<std::byte*>(all.ref().malloc(2 * page_bytes));
+  });
+  for (std::uint32_t i = 0; i < lanes; ++i) EXPECT_EQ(got[i], got[0] + i * 2 * page_bytes) << i;
+}
+
 class scatter_room_seen : public ::testing::Test {
  protected:
   using room = room_seen<config>;
