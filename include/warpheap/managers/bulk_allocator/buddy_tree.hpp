@@ -333,7 +333,7 @@ class buddy_tree {
       if (members.is_leader() && lent != 0) {
         const auto parents = static_cast<std::uint32_t>(those.count());
         if (parents != 0) units(order + 1).signal(parents);
-        units(order).deliver(2 * lent, 2 * (lent - parents));
+        units(order).deliver(std::uint64_t{2} * lent, std::uint64_t{2} * (lent - parents));
       }
       members.sync();
       if (!merged) return !left;
