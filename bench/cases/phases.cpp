@@ -36,27 +36,17 @@ measurement measure_phases(const case_run& c) {
       static_cast<std::uint64_t>(static_cast<double>(bytes) / 100 * c.chosen[first_percent]);
   request_batch wanted = batch_of(c.chosen, ceil_div(share, c.chosen[first_size]));
   wanted.size_min = wanted.size_max = c.chosen[first_size];
-  block_table first(c.on, wanted);
-  std::uint64_t nulls = 0;
-  std::uint64_t asked = 0;
-  while (nulls == 0 && asked < wanted.count) {
-    const std::uint64_t now = std::min(threads, wanted.count - asked);
-    const request_batch batch = first.part(asked, now);
-    allocate(*heap, batch, first.addresses(asked));
-    nulls = examine_blocks(c.on, batch, first.addresses(asked), 1, false).nulls;
-    asked += now;
-  }
-  first.shrink(asked);
-  first.write();
+  const heap_fill first = fill_heap(c, *heap, threads, wanted);
+  first.blocks.write();
   block_report late;
   // A heap that is exhausted by the first phase has no second one.
-  if (nulls == 0) {
+  if (first.nulls == 0) {
     const heap_fill then = fill_heap(c, *heap, threads);
     then.blocks.write();
     late = then.blocks.examine(c.manager.alignment);
   }
   // Now, because the later blocks could lie over these.
-  const block_report early = first.examine(c.manager.alignment);
+  const block_report early = first.blocks.examine(c.manager.alignment);
   tally wrong;
   wrong.add(early);
   wrong.add(late);

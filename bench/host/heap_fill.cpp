@@ -5,6 +5,7 @@
 #include "bench/host/needs.hpp"
 #include "warpheap/core/align.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace warpheap::bench {
@@ -52,23 +53,29 @@ not_claimed too_small_for(const case_run& c, const std::string& what) {
                      " bytes is too small for " + what + " of " + sizes_in_words(c));
 }
 
-heap_fill fill_heap(const case_run& c, test_heap& heap, std::uint64_t threads) {
-  const std::uint64_t most = most_blocks(c, heap) + threads;
-  request_batch all = batch_of(c.chosen, most);
-  all.one_per_warp = false;
-  all.count = most;
+heap_fill fill_heap(const case_run& c, test_heap& heap, std::uint64_t threads,
+                    const request_batch& all) {
   heap_fill filled{block_table(c.on, all)};
   std::uint64_t asked = 0;
-  while (filled.nulls == 0 && asked + threads <= most) {
-    const request_batch batch = filled.blocks.part(asked, threads);
+  while (filled.nulls == 0 && asked < all.count) {
+    const std::uint64_t now = std::min(threads, all.count - asked);
+    const request_batch batch = filled.blocks.part(asked, now);
     std::uint64_t* addresses = filled.blocks.addresses(asked);
     filled.ms += allocate(heap, batch, addresses);
     filled.nulls = examine_blocks(c.on, batch, addresses, smallest_block, false).nulls;
-    asked += threads;
+    asked += now;
     ++filled.launches;
   }
   filled.blocks.shrink(asked);
   return filled;
+}
+
+heap_fill fill_heap(const case_run& c, test_heap& heap, std::uint64_t threads) {
+  const std::uint64_t most = (most_blocks(c, heap) / threads + 1) * threads;
+  request_batch all = batch_of(c.chosen, most);
+  all.one_per_warp = false;
+  all.count = most;
+  return fill_heap(c, heap, threads, all);
 }
 
 std::unique_ptr<heap_fill> occupy(const case_run& c, test_heap& heap) {

@@ -34,8 +34,11 @@ struct heap_fill {
   std::uint64_t launches = 0;
 };
 
-/// Launches batches of `threads` threads of the chosen sizes until one of them gets a null, or
-/// until a heap of this size cannot hold more blocks.
+/// Launches the requests of `all` in batches of `threads` threads until one of them gets a null, or
+/// all were asked for.
+heap_fill fill_heap(const case_run& c, test_heap& heap, std::uint64_t threads,
+                    const request_batch& all);
+/// The same for as many requests of the chosen sizes as a heap of this size cannot hold.
 heap_fill fill_heap(const case_run& c, test_heap& heap, std::uint64_t threads);
 
 /// Occupies the heap so that `free_percent` of it, in random places, is free: fills it and

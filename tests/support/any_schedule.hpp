@@ -5,6 +5,7 @@
 
 #include "warpheap/simt/cpu/explorer.hpp"
 
+#include <gtest/gtest.h>
 #include <cstdint>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -17,6 +18,17 @@ inline simt::schedule any_schedule(std::uint64_t seed) {
   return {ways[seed % 3], seed,
           race_checked || seed / 3 % 2 == 0 ? simt::memory_model::sequential
                                             : simt::memory_model::weak};
+}
+
+/// Runs `lane` in `count` schedules, each after `begin`, and expects that all lanes end and that
+/// nothing is `wrong` then. The message has the seed of the first that is.
+void expect_in_schedules(simt::explorer& lanes, std::uint64_t count, const auto& begin,
+                         const auto& lane, const auto& wrong) {
+  for (std::uint64_t seed = 1; seed <= count; ++seed) {
+    begin();
+    ASSERT_EQ(lanes.run(any_schedule(seed), lane).stuck, "") << seed;
+    ASSERT_FALSE(wrong()) << seed;
+  }
 }
 
 }  // namespace test

@@ -53,45 +53,42 @@ class last_objects : public ::testing::Test {
 };
 
 TEST_F(last_objects, leave_their_places_to_the_lane_that_destroys_them_though_another_one_asks) {
+  bool is_refused = false;
   simt::explorer warp({1, 2}, 20'000);
-  for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
-    restore();
-    bool is_refused = false;
-    const auto outcome = warp.run(any_schedule(seed), [&] {
-      if (simt::lane_id() == 1) {
-        for (const pointer& one : last_) all_.destroy<point>(one);
-      }
-      const pointer made = all_.make<point>(point{2});
-      if (simt::lane_id() == 1) is_refused = !made;
-    });
-    ASSERT_EQ(outcome.stuck, "");
-    ASSERT_FALSE(is_refused) << seed;
-  }
+  const auto lane = [&] {
+    if (simt::lane_id() == 1) {
+      for (const pointer& one : last_) all_.destroy<point>(one);
+    }
+    const pointer made = all_.make<point>(point{2});
+    if (simt::lane_id() == 1) is_refused = !made;
+  };
+  expect_in_schedules(
+      warp, schedules, [&] { restore(); }, lane, [&] { return is_refused; });
 }
 
 TEST_F(last_objects, come_with_all_that_was_done_before_they_were_destroyed) {
+  std::uint32_t written = 0;
+  bool is_old = false;
   simt::explorer warps({2, 2}, 20'000);
-  for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
+  const auto begin = [&] {
     restore();
-    std::uint32_t written = 0;
-    bool is_old = false;
-    const auto outcome = warps.run(any_schedule(seed), [&] {
-      const simt::atomic_ref word(written);
-      if (simt::block_rank() == 1) {
-        if (simt::lane_id() != 0) return;
-        word.store(1, simt::order::relaxed);
-        for (const pointer& one : last_) all_.destroy<point>(one);
-        return;
-      }
-      for (int tries = 0; tries < 20; ++tries) {
-        if (!all_.make<point>(point{2})) continue;
-        if (word.load(simt::order::relaxed) == 0) is_old = true;
-        break;
-      }
-    });
-    ASSERT_EQ(outcome.stuck, "");
-    ASSERT_FALSE(is_old) << seed;
-  }
+    written = 0;
+  };
+  const auto lane = [&] {
+    const simt::atomic_ref word(written);
+    if (simt::block_rank() == 1) {
+      if (simt::lane_id() != 0) return;
+      word.store(1, simt::order::relaxed);
+      for (const pointer& one : last_) all_.destroy<point>(one);
+      return;
+    }
+    for (int tries = 0; tries < 20; ++tries) {
+      if (!all_.make<point>(point{2})) continue;
+      if (word.load(simt::order::relaxed) == 0) is_old = true;
+      break;
+    }
+  };
+  expect_in_schedules(warps, schedules, begin, lane, [&] { return is_old; });
 }
 
 }  // namespace

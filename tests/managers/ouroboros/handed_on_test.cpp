@@ -19,12 +19,18 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 namespace {
 
+constexpr std::uint64_t schedules = WARPHEAP_TEST_SANITIZED ? 500 : 6000;
+
+/// Chunks with pages of 16 bytes and so many sizes in all, each twice the one before.
+template <int Sizes>
+using chunks_of = ouroboros<ouroboros_config{.queue = queue_kind::static_array,
+                                             .item = item_kind::chunks,
+                                             .smallest_page = 16,
+                                             .queues = Sizes,
+                                             .second_queues = 0}>;
+
 /// Chunks of 64 bytes, which change their page size when they are free.
-using small_chunks = ouroboros<ouroboros_config{.queue = queue_kind::static_array,
-                                                .item = item_kind::chunks,
-                                                .smallest_page = 16,
-                                                .queues = 3,
-                                                .second_queues = 0}>;
+using small_chunks = chunks_of<3>;
 
 // A full heap. Two lanes free two whole chunks, or one of them frees both. Then both ask for pages
 // of another size, which each chunk has for both of them.
@@ -40,32 +46,29 @@ TEST(ouroboros_handed_on, lanes_that_have_freed_chunks_get_pages_of_these) {
     }
   });
   const std::vector<std::byte> full = memory.contents();
+  std::uint64_t runs = 0;
+  bool is_refused = false;
   simt::explorer warp({1, 2}, 20'000);
-  for (std::uint64_t seed = 1; seed <= (WARPHEAP_TEST_SANITIZED ? 500 : 6000); ++seed) {
+  const auto begin = [&] {
     std::copy(full.begin(), full.end(), memory.all().base);
-    const bool frees_both = seed / 6 % 2 == 0;
-    bool is_refused = false;
-    const auto outcome = warp.run(any_schedule(seed), [&] {
-      const auto lane = static_cast<std::size_t>(simt::lane_id());
-      if (!frees_both) {
-        all.free(mine[lane]);
-      } else if (lane == 1) {
-        for (std::byte* const chunk : mine) all.free(chunk);
-      }
-      const bool is_served = all.malloc(16) != nullptr;
-      if (!is_served && (lane == 1 || !frees_both)) is_refused = true;
-    });
-    ASSERT_EQ(outcome.stuck, "");
-    ASSERT_FALSE(is_refused) << seed;
-  }
+    ++runs;
+  };
+  const auto lane = [&] {
+    const bool frees_both = runs / 6 % 2 == 0;
+    const auto number = static_cast<std::size_t>(simt::lane_id());
+    if (!frees_both) {
+      all.free(mine[number]);
+    } else if (number == 1) {
+      for (std::byte* const chunk : mine) all.free(chunk);
+    }
+    const bool is_served = all.malloc(16) != nullptr;
+    if (!is_served && (number == 1 || !frees_both)) is_refused = true;
+  };
+  expect_in_schedules(warp, schedules, begin, lane, [&] { return is_refused; });
 }
 
 /// Chunks of 512 bytes with 32 pages: enough for a warp, whose leader takes them for all.
-using wide_chunks = ouroboros<ouroboros_config{.queue = queue_kind::static_array,
-                                               .item = item_kind::chunks,
-                                               .smallest_page = 16,
-                                               .queues = 6,
-                                               .second_queues = 0}>;
+using wide_chunks = chunks_of<6>;
 
 TEST(ouroboros_handed_on, a_page_comes_with_all_that_was_done_before_it_was_freed) {
   const rubbish memory(64_KiB);
@@ -77,29 +80,29 @@ TEST(ouroboros_handed_on, a_page_comes_with_all_that_was_done_before_it_was_free
   });
   std::sort(pages.begin(), pages.end());
   const std::vector<std::byte> full = memory.contents();
+  std::uint32_t written[2] = {};
+  bool is_old = false;
   simt::explorer warps({2, 2}, 100'000);
-  for (std::uint64_t seed = 1; seed <= (WARPHEAP_TEST_SANITIZED ? 500 : 6000); ++seed) {
+  const auto begin = [&] {
     std::copy(full.begin(), full.end(), memory.all().base);
-    std::uint32_t written[2] = {};
-    bool is_old = false;
-    const auto outcome = warps.run(any_schedule(seed), [&] {
-      const auto lane = static_cast<std::size_t>(simt::lane_id());
-      if (simt::block_rank() == 1) {
-        simt::atomic_ref(written[lane]).store(1, simt::order::relaxed);
-        all.free(pages[lane]);
-        return;
-      }
-      for (int tries = 0; tries < 20; ++tries) {
-        const void* const got = all.malloc(16);
-        if (got == nullptr) continue;
-        std::uint32_t& by_its_owner = written[got == pages[0] ? 0 : 1];
-        if (simt::atomic_ref(by_its_owner).load(simt::order::relaxed) == 0) is_old = true;
-        break;
-      }
-    });
-    ASSERT_EQ(outcome.stuck, "");
-    ASSERT_FALSE(is_old) << seed;
-  }
+    std::fill_n(written, 2, 0u);
+  };
+  const auto lane = [&] {
+    const auto number = static_cast<std::size_t>(simt::lane_id());
+    if (simt::block_rank() == 1) {
+      simt::atomic_ref(written[number]).store(1, simt::order::relaxed);
+      all.free(pages[number]);
+      return;
+    }
+    for (int tries = 0; tries < 20; ++tries) {
+      const void* const got = all.malloc(16);
+      if (got == nullptr) continue;
+      std::uint32_t& by_its_owner = written[got == pages[0] ? 0 : 1];
+      if (simt::atomic_ref(by_its_owner).load(simt::order::relaxed) == 0) is_old = true;
+      break;
+    }
+  };
+  expect_in_schedules(warps, schedules, begin, lane, [&] { return is_old; });
 }
 
 }  // namespace
