@@ -39,18 +39,19 @@ TEST(halloc_handed_on, a_lane_finds_what_it_has_freed_together_with_others) {
   ASSERT_EQ(slab_of(blocks[0]), slab_of(blocks[1]));
   ASSERT_NE(slab_of(blocks[0]), slab_of(blocks.back()));
   const std::vector<std::byte> full = memory.contents();
+  void* got = nullptr;
   simt::explorer warp({1, 2}, 20'000);
-  for (std::uint64_t seed = 1; seed <= (WARPHEAP_TEST_SANITIZED ? 500 : 4000); ++seed) {
+  const auto begin = [&] {
     std::copy(full.begin(), full.end(), memory.all().base);
-    void* got = nullptr;
-    const auto outcome = warp.run(any_schedule(seed), [&] {
-      const auto lane = static_cast<std::size_t>(simt::lane_id());
-      all.free(blocks[lane]);
-      if (lane == 1) got = all.malloc(bytes);
-    });
-    ASSERT_EQ(outcome.stuck, "");
-    ASSERT_NE(got, nullptr) << seed;
-  }
+    got = nullptr;
+  };
+  const auto lane = [&] {
+    const auto number = static_cast<std::size_t>(simt::lane_id());
+    all.free(blocks[number]);
+    if (number == 1) got = all.malloc(bytes);
+  };
+  constexpr std::uint64_t schedules = WARPHEAP_TEST_SANITIZED ? 500 : 4000;
+  expect_in_schedules(warp, schedules, begin, lane, [&] { return got == nullptr; });
 }
 
 }  // namespace

@@ -164,7 +164,8 @@ class arenas {
         [this, arena] { return take_bin(arena); });
   }
 
-  /// A node of the buddy tree, or none. Ends: see `take_nodes`.
+  /// A node of the buddy tree for a lane that acts for others, or none: without their collectives.
+  /// Ends: see `take_nodes`.
   WARPHEAP_DEVICE std::uint32_t take_node(int order) const {
     for (int looks = 0; looks < few_looks && buddy_.expects(order); ++looks) {
       const std::uint32_t node = buddy_.take(order);

@@ -310,6 +310,8 @@ class buddy_tree {
       bool whole = false;
       simt::lane_mask with_pairs;
       std::uint32_t lent = 0;
+      // Ends after `few_looks`: those who have the units may be lanes of this warp, and do not wait
+      // for its members.
       for (int looks = 1;; ++looks) {
         whole = is_first && complete();
         with_pairs = members.ballot(whole);

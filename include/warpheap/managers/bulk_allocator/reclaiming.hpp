@@ -61,7 +61,8 @@ class reclaiming {
   /// Says that the tree of pages has noted a pair.
   WARPHEAP_DEVICE void note_pairs() const { say(idle_pairs); }
 
-  /// How often memory was reclaimed: to be asked for before an attempt that may fail.
+  /// How often memory was reclaimed: to be asked for before an attempt that may fail. Acquire pairs
+  /// with the release in `end`, here and in `begin`.
   WARPHEAP_DEVICE std::uint32_t count() const {
     return simt::atomic_ref(words_->reclaims).load(simt::order::acquire);
   }
@@ -69,7 +70,8 @@ class reclaiming {
   /// Begins to reclaim, or waits for the lanes that do.
   /// \param seen of `count`, before the attempt that failed
   ///
-  /// Ends: the lanes that reclaim wait for no lane that waits here.
+  /// Ends: the lanes that reclaim wait for no lane that waits here, so they may be lanes of the
+  /// caller's warp.
   WARPHEAP_DEVICE outlook begin(std::uint32_t seen) const {
     std::uint32_t now = count();
     if (now == seen && now % 2 == 0) {
