@@ -25,19 +25,22 @@ class warpheap_chunk_moves {
 
   WARPHEAP_DEVICE explicit warpheap_chunk_moves(const supply& of) : supply_(of) {}
 
+  /// Which chunks a class gets.
+  struct wish {
+    std::uint32_t chunks = 1;    ///< in the same steps, if one word of the pool has as many
+    bool with_slots = true;      ///< whether the team gets slots of the first one
+  };
   /// A chunk that is new in class `of`, with the first slots of its first word for the team, one
-  /// per member; or a chunk of the class that was empty a moment ago; or none. While memory is
-  /// plentiful, the class gets more chunks in the same steps. A collective.
+  /// per member; or a chunk of the class that was empty a moment ago; or none. A collective.
+  /// \param wanted the leader's counts
   WARPHEAP_RARE static std::uint32_t add(const supply& in, std::uint32_t of,
-                                         simt::lane_mask members, bool* is_new) {
+                                         simt::lane_mask members, wish wanted, bool* is_new) {
     const simt::group team(members);
     taken got;
     std::uint32_t hand = 0;
     if (team.is_leader()) {
       hand = in.whole().begin_move();
-      const std::uint32_t word = in.any_word();
-      const std::uint32_t slots = in.classes().slots(of).count;
-      got = in.pool().claim_some(in.chunks_at_once(slots, in.eighths_left(word)), word);
+      got = in.pool().claim_some(static_cast<int>(wanted.chunks), in.any_word());
     }
     team.sync();
     got = {team.broadcast(got.word), team.broadcast(got.bits)};
@@ -47,7 +50,9 @@ class warpheap_chunk_moves {
       chunk = warpheap_chunk_moves(in).take_empty(team, of, *is_new);
       if (chunk != none) got = {chunk / 64, std::uint64_t{1} << chunk % 64};
     }
-    if (chunk != none && *is_new) simt::call_apart(&open_apart, in, of, got, members);
+    if (chunk != none && *is_new) {
+      simt::call_apart(&open_apart, in, of, got, members, wanted.with_slots);
+    }
     if (chunk == none && team.is_leader()) in.whole().set_dry(true);
     if (team.is_leader()) in.whole().end_move(hand);
     team.sync();
@@ -92,11 +97,12 @@ class warpheap_chunk_moves {
   static constexpr int most_tries = 8;
 
   WARPHEAP_RARE static void open_apart(const supply& in, std::uint32_t of, taken got,
-                                       simt::lane_mask team) {
-    warpheap_chunk_moves(in).open(simt::group(team), of, got);
+                                       simt::lane_mask team, bool with_slots) {
+    warpheap_chunk_moves(in).open(simt::group(team), of, got, with_slots);
   }
   /// Gives chunks in the caller's hand to a class. A collective.
-  WARPHEAP_DEVICE void open(const simt::group& team, std::uint32_t of, taken got) const {
+  WARPHEAP_DEVICE void open(const simt::group& team, std::uint32_t of, taken got,
+                            bool with_slots) const {
     const warpheap_slots shape = supply_.classes().slots(of);
     const std::uint32_t owner = chunk_owner::first_class + of;
     const auto rank = static_cast<std::uint32_t>(team.rank());
@@ -117,7 +123,7 @@ class warpheap_chunk_moves {
       const std::uint32_t chunk = got.word * 64 + static_cast<std::uint32_t>(lowest_bit(left));
       supply_.listed().list_all(chunk, shape.words, rank, size);
       for (std::uint32_t i = rank; i < shape.words; i += size) {
-        const bool is_first = i == 0 && left == got.bits;
+        const bool is_first = with_slots && i == 0 && left == got.bits;
         const std::uint64_t used =
             is_first ? chunks::slots_in(shape, 0) & low_bits<std::uint64_t>(team.size()) : 0;
         supply_.chunks().open(chunk, i, owner, used);
@@ -125,10 +131,10 @@ class warpheap_chunk_moves {
     }
     team.sync();
     supply_.classes().add(team, of, got);
-    // The first one has the team's slots. Each lane gives up those that it has named: an empty
+    // The first one may have the team's slots. Each lane gives up those that it has named: an empty
     // chunk may leave the class at once.
     for (int k = team.rank(); k < count; k += team.size()) {
-      if (k != 0) supply_.count_out(got.nth(k));
+      if (k != 0 || !with_slots) supply_.count_out(got.nth(k));
     }
     team.sync();
   }
@@ -198,8 +204,9 @@ class warpheap_chunk_moves {
                                         bool /*marked*/) {
     const simt::group team(members);
     if (team.is_leader()) {
-      in.classes().remove(of, chunk);
-      in.classes().count_marked(of, in.classes().slots(of).words);
+      const warpheap_slots shape = in.classes().slots(of);
+      in.orders().shrink(of, in.classes().remove(of, chunk), shape.count);
+      in.classes().count_marked(of, shape.words);
     }
     team.sync();
   }

@@ -9,6 +9,7 @@
 #include "warpheap/core/bits.hpp"
 #include "warpheap/managers/warpheap/chunk_set.hpp"
 #include "warpheap/managers/warpheap/chunks.hpp"
+#include "warpheap/managers/warpheap/class_orders.hpp"
 #include "warpheap/managers/warpheap/classes.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
 #include "warpheap/managers/warpheap/listed_words.hpp"
@@ -42,6 +43,7 @@ class warpheap_supply {
     std::uint32_t* runs = nullptr;           ///< chunks of the run that starts at a chunk
     warpheap_listed_words listed;
     warpheap_offers offers;
+    warpheap_class_orders orders;
     warpheap_supply* copy = nullptr;
   };
 
@@ -66,6 +68,7 @@ class warpheap_supply {
   WARPHEAP_HD state& whole() const { return *where_.whole; }
   WARPHEAP_HD const warpheap_listed_words& listed() const { return where_.listed; }
   WARPHEAP_HD const warpheap_offers& offers() const { return where_.offers; }
+  WARPHEAP_HD const warpheap_class_orders& orders() const { return where_.orders; }
   /// The length of the run that starts at a chunk.
   WARPHEAP_DEVICE std::uint32_t& run_length(std::uint32_t first) const {
     return where_.runs[first];
@@ -77,6 +80,7 @@ class warpheap_supply {
     chunks_.format(universe_, backed, rank, count);
     where_.listed.format(universe_, rank, count);
     where_.offers.format(classes_.sizes(), universe_, rank, count);
+    where_.orders.format(rank, count);
     pool().format(backed, rank, count);
     empties().format(0, rank, count);
     if (rank != 0) return;
@@ -100,11 +104,13 @@ class warpheap_supply {
   /// How many chunks a class takes together, for its slots of a chunk and what the pool has of the
   /// heap. Opening one takes 35 us on a GPU, mostly for steps that wait for each other; opening
   /// several takes as long (docs/decisions/0028).
-  WARPHEAP_DEVICE int chunks_at_once(std::uint32_t slots_of_each, int eighths) const {
-    if (eighths < 2 || slots_of_each < Config.slots_at_once) return 1;
+  WARPHEAP_DEVICE std::uint32_t chunks_at_once(std::uint32_t slots_of_each, int eighths) const {
+    return eighths < 2 || slots_of_each < Config.slots_at_once ? 1 : most_at_once();
+  }
+  /// The same for a class that counts what it needs, and so gets none in vain.
+  WARPHEAP_DEVICE std::uint32_t most_at_once() const {
     const std::uint32_t share = simt::load_hint(where_.whole->backed) / Config.least_takings;
-    const auto most = static_cast<std::uint32_t>(Config.most_at_once);
-    return static_cast<int>(share < 1 ? 1 : share < most ? share : most);
+    return share < 1 ? 1 : share < Config.most_at_once ? share : Config.most_at_once;
   }
   /// Must be called after chunks have come to pool or empties.
   WARPHEAP_DEVICE void released() const {

@@ -30,6 +30,7 @@ class warpheap_class_growth {
   using spot = typename slot_claims::spot;
   using claims = typename chunks::claims;
   using place = typename slot_claims::place;
+  using moves = warpheap_chunk_moves<Config>;
 
   static constexpr std::uint32_t none = supply::none;
 
@@ -63,6 +64,17 @@ class warpheap_class_growth {
     const added came = simt::call_apart(&grow_apart, supply_, of_, same.mask(), for_all);
     if (!came.chunk) how = step::none_left;
     return came.got;
+  }
+
+  /// Adds chunks of which the team takes no slots; returns whether there were any. A collective.
+  /// \param chunks the leader has announced them (`warpheap_class_orders::begin_growth`)
+  WARPHEAP_DEVICE bool add_chunks(const simt::group& team, std::uint32_t chunks) const {
+    bool is_new = false;
+    const std::uint32_t chunk = simt::call_apart(&moves::add, supply_, of_, team.mask(),
+                                                 {chunks, false}, &is_new);
+    if (team.is_leader()) supply_.orders().end_growth(of_, chunks);
+    team.sync();
+    return chunk != none;
   }
 
   /// Lets the class grow before it is full, if there is plenty of memory. A collective of those
@@ -116,8 +128,7 @@ class warpheap_class_growth {
   /// would get.
   WARPHEAP_DEVICE bool takes_chunks(int lanes, int left) const {
     const auto drawn = static_cast<std::uint32_t>(simt::noise() >> 32);
-    const auto at_once =
-        static_cast<std::uint32_t>(supply_.chunks_at_once(words_.shape().count, left));
+    const std::uint32_t at_once = supply_.chunks_at_once(words_.shape().count, left);
     return scale_to(drawn, words_.shape().count * at_once) < static_cast<std::uint32_t>(lanes);
   }
   WARPHEAP_DEVICE bool begin_growth() const {
@@ -137,9 +148,17 @@ class warpheap_class_growth {
   }
   WARPHEAP_DEVICE added add_chunk(const simt::group& team, bool for_all) const {
     bool is_new = false;
+    std::uint32_t chunks = 1;
+    if (team.is_leader()) {
+      chunks = supply_.chunks_at_once(words_.shape().count, supply_.eighths_left());
+      supply_.orders().begin_growth(of_, chunks);
+    }
     const std::uint32_t chunk =
-        simt::call_apart(&warpheap_chunk_moves<Config>::add, supply_, of_, team.mask(), &is_new);
-    if (for_all && team.is_leader()) end_growth();
+        simt::call_apart(&moves::add, supply_, of_, team.mask(), {chunks, true}, &is_new);
+    if (team.is_leader()) {
+      supply_.orders().end_growth(of_, chunks);
+      if (for_all) end_growth();
+    }
     team.sync();
     if (chunk == none) return {};
     const auto slot = static_cast<std::uint32_t>(team.rank());

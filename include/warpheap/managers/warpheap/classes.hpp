@@ -207,8 +207,9 @@ class warpheap_classes {
       name(of, entry + static_cast<std::uint32_t>(k), got.nth(k));
     }
   }
-  /// Takes a chunk out whose words are closed. \pre the caller alone may do so
-  WARPHEAP_DEVICE void remove(std::uint32_t of, std::uint32_t chunk) const {
+  /// Takes a chunk out whose words are closed; returns how many are left. \pre the caller alone may
+  /// do so
+  WARPHEAP_DEVICE std::uint32_t remove(std::uint32_t of, std::uint32_t chunk) const {
     open(of).remove(chunk);
     simt::atomic_ref population(where_.records[of].turns.population);
     // The last one takes its place. A lane that interferes only spoils a hint.
@@ -216,6 +217,7 @@ class warpheap_classes {
     const std::uint32_t moved = half_of(
         simt::atomic_ref(hint(of, last % universe_)).load(simt::order::relaxed), last % universe_);
     name(of, simt::atomic_ref(where_.entries[chunk]).load(simt::order::relaxed), moved);
+    return last;
   }
 
   // Where a lane may look first, instead of in `open`: by two loads, which the multiprocessor may
@@ -252,6 +254,12 @@ class warpheap_classes {
     const std::uint32_t now =
         fresh ? simt::atomic_ref(two).load(simt::order::relaxed) : simt::load_hint(two);
     return {half_of(now, entry), round - rounds * words};
+  }
+
+  /// A word of the class's chunk with that number, as of now: numbers are given in the order in which
+  /// chunks come, and the last chunk gets that of one which leaves.
+  WARPHEAP_DEVICE spot named(std::uint32_t of, std::uint32_t number, std::uint32_t word) const {
+    return {half_of(simt::atomic_ref(hint(of, number)).load(simt::order::relaxed), number), word};
   }
 
  private:

@@ -17,9 +17,13 @@ struct warpheap_config {
   /// The most chunks that a class takes together while a quarter of the heap is in the pool; how
   /// many times an empty heap has this many, at least; and how many slots such a chunk has, at
   /// least: a warp that wants large slots fills a chunk by itself.
-  int most_at_once = 4;
+  std::uint32_t most_at_once = 4;
   std::uint32_t least_takings = 256;
   std::uint32_t slots_at_once = 128;
+  /// The chunks of a heap to each place where a class hands out slots in order: none in smaller heaps.
+  std::uint32_t chunks_per_place = 1024;
+  /// How often a group lets a class grow while it waits for its slots.
+  int most_growths = 4;
   /// Slots of one word of a chunk, at most 48.
   int word_slots = 48;
   /// The number of consecutive offers leading to nothing that a lane takes while there may be other

@@ -47,6 +47,12 @@ class warpheap_slot_claims {
                                       const wish& wanted) const {
     return counted_in(at, supply_.chunks().claim(target_at(at), seen, wanted));
   }
+  /// The same for a word that is probably empty; if others change it all the time, its slots are
+  /// left to them.
+  WARPHEAP_DEVICE std::uint64_t claim_first(const spot& at, int want) const {
+    return counted_in(
+        at, supply_.chunks().template claim_first<2 * Config.claim_tries>(target_at(at), want));
+  }
   /// The `k`-th of the slots that were claimed.
   WARPHEAP_DEVICE place place_of(const spot& at, std::uint64_t bits, int k) const {
     // Usually, they are the first ones.
@@ -153,10 +159,6 @@ class warpheap_slot_claims {
                                               const wish& wanted) const {
     return counted_in(at, supply_.chunks().template claim_quickly<Config.claim_tries>(
                               target_at(at), seen, wanted));
-  }
-  WARPHEAP_DEVICE std::uint64_t claim_first(const spot& at, int want) const {
-    return counted_in(
-        at, supply_.chunks().template claim_first<2 * Config.claim_tries>(target_at(at), want));
   }
   /// A word whose first slots the caller has taken is in use from now on.
   WARPHEAP_DEVICE std::uint64_t counted_in(const spot& at,

@@ -17,6 +17,7 @@
 #include "warpheap/managers/warpheap/class_growth.hpp"
 #include "warpheap/managers/warpheap/classes.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
+#include "warpheap/managers/warpheap/ordered_words.hpp"
 #include "warpheap/managers/warpheap/scarce_search.hpp"
 #include "warpheap/managers/warpheap/slot_claims.hpp"
 #include "warpheap/simt/simt.hpp"
@@ -34,6 +35,7 @@ class warpheap_slot_search {
   using class_exhaustion = warpheap_class_exhaustion<Config>;
   using class_growth = warpheap_class_growth<Config>;
   using scarce_search = warpheap_scarce_search<Config>;
+  using ordered_words = warpheap_ordered_words<Config>;
   using place = typename slot_claims::place;
 
   static constexpr std::uint32_t none = supply::none;
@@ -131,11 +133,16 @@ class warpheap_slot_search {
                                                 std::uint32_t at) {
     return slot_claims(from, of).take_in_turn(simt::coalesced(&from.whole()), true, at, true);
   }
-  /// The same after the class may have grown.
+  /// The same after the class may have grown, or in the order of its slots.
   WARPHEAP_RARE static place take_again_apart(std::uint32_t at, std::uint32_t of,
                                               const supply& from) {
-    const place got = simt::call_apart(&grow_ahead_apart, from, of);
+    const bool ordered = ordered_words(from, of).keeps_order();
+    place got = simt::call_apart(&take_ordered_apart, ordered, of, from);
+    if (!ordered) got = simt::call_apart(&grow_ahead_apart, from, of);
     return got.chunk != none ? got : simt::call_apart(&take_in_turn_apart, of, from, at);
+  }
+  WARPHEAP_RARE static place take_ordered_apart(bool wants, std::uint32_t of, const supply& from) {
+    return ordered_words(from, of).take(wants);
   }
   WARPHEAP_RARE static typename scarce_search::outcome take_scarce_apart(std::uint32_t of,
                                                                          const supply& from) {
@@ -181,7 +188,10 @@ class warpheap_slot_search {
     steps.going = !class_exhaustion(supply_, of_).seem_out();
     steps.look([&] { return simt::call_apart(&take_offered_apart, supply_, of_, false); });
     steps.going = steps.going && !simt::call_apart(&are_out_apart, of_, supply_);
-    steps.look([&] { return simt::call_apart(&grow_ahead_apart, supply_, of_); });
+    steps.look([&] {
+      if (ordered_words(supply_, of_).keeps_order()) return place{};
+      return simt::call_apart(&grow_ahead_apart, supply_, of_);
+    });
     steps.look([&] { return take_another_turn(); });
     steps.look([&] { return simt::call_apart(&take_listed_apart, supply_, of_, false); });
     steps.look([&] { return simt::call_apart(&search_on_apart, false, 0u, of_, supply_); });

@@ -236,6 +236,14 @@ class warpheap_manager {
     where.whole = cursor.take<typename supply::state>(1);
     typename classes::parts of_classes{};
     of_classes.records = cursor.take<typename classes::record>(sizes.count());
+    const std::uint32_t places =
+        warpheap_class_orders::places_for(universe, Config.chunks_per_place);
+    auto* order_places =
+        cursor.take<warpheap_class_orders::place>(std::size_t{places} * sizes.count());
+    auto* growths = cursor.take<warpheap_class_orders::growth>(places == 0 ? 0 : sizes.count());
+    where.orders =
+        warpheap_class_orders(order_places, growths, sizes.count(), universe, places,
+                              Config.slots_at_once);
     of_classes.trees = cursor.take<std::uint64_t>(
         bitmap_tree::words_for(universe) * std::size_t{sizes.count()}, 128);
     of_classes.hints =

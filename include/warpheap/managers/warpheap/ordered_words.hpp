@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "warpheap/core/bits.hpp"
+#include "warpheap/core/random.hpp"
+#include "warpheap/managers/warpheap/chunk_supply.hpp"
+#include "warpheap/managers/warpheap/class_growth.hpp"
+#include "warpheap/managers/warpheap/class_orders.hpp"
+#include "warpheap/managers/warpheap/config.hpp"
+#include "warpheap/managers/warpheap/slot_claims.hpp"
+#include "warpheap/simt/simt.hpp"
+
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+
+/// How lanes whose turn has found nothing get slots of a class that has much of the heap: those of
+/// its new chunks, one after the other (`warpheap_class_orders`). The class grows by what lanes have
+/// asked for, and an eighth of what it has: a class that grows by chance (class_growth.hpp) has up
+/// to twice the chunks that it needs, and others cannot have those while a block lies in each
+/// (docs/decisions/0055-slots-in-order.md). Exists for one call.
+template <warpheap_config Config>
+class warpheap_ordered_words {
+ public:
+  using supply = warpheap_supply<Config>;
+  using slot_claims = warpheap_slot_claims<Config>;
+  using class_growth = warpheap_class_growth<Config>;
+  using spot = typename slot_claims::spot;
+  using place = typename slot_claims::place;
+
+  static constexpr std::uint32_t none = supply::none;
+
+  WARPHEAP_DEVICE warpheap_ordered_words(const supply& from, std::uint32_t of)
+      : supply_(from), of_(of), words_(from, of) {}
+
+  /// Whether the class keeps an order: it has chunks, or is about to have some, that do.
+  WARPHEAP_DEVICE bool keeps_order() const {
+    const warpheap_class_orders& orders = supply_.orders();
+    if (!orders.any()) return false;
+    const std::uint32_t first = orders.first(words_.shape().count);
+    // What the multiprocessor remembers is too little in a class that grows.
+    return simt::load_hint(known().population) > first ||
+           chunks_now() + orders.coming(of_) > first;
+  }
+
+  /// A slot for each lane that `wants` one. A collective of those that call together, for any
+  /// classes; null for some only means that they must look elsewhere.
+  ///
+  /// Ends: each turn of the loop claims, of a bounded number of words; or lets the class grow, a few
+  /// times; or waits for a chunk, a bounded time. A lane that waits holds nothing that the lanes
+  /// need that add chunks, but for those that called with it: they wait for each other, and a group
+  /// that is to add chunks does so before it waits.
+  WARPHEAP_DEVICE place take(bool wants) const {
+    const simt::group team = simt::coalesced(&supply_.whole());
+    place got;
+    order_ticket mine;
+    while (team.any(wants)) {
+      const simt::group same = team.match(wants ? of_ : none);
+      auto next = step::wait;
+      spot at;
+      std::uint64_t bits = 0;
+      if (wants && same.is_leader()) {
+        if (mine.visits == 0) draw(mine, static_cast<std::uint32_t>(same.size()));
+        next = choose(mine);
+        if (next == step::visit) bits = visit(mine, same.size(), at);
+      }
+      team.sync();
+      next = static_cast<step>(team.shuffle(static_cast<std::uint32_t>(next), same.leader()));
+      if (wants && next == step::grow) {
+        const bool grew = class_growth(supply_, of_).add_chunks(same, mine.chunks);
+        if (!grew) mine.growths = Config.most_growths;
+      }
+      const place slot = share(team, same, at, bits);
+      if (next == step::visit) got = slot;
+      wants = wants && got.chunk == none && next != step::none_left;
+      team.sync();
+      if (wants && next == step::wait) simt::backoff(pause_ns);
+    }
+    team.sync();
+    return got;
+  }
+
+ private:
+  static constexpr std::uint32_t pause_ns = 1000;
+  /// Somewhat longer than it takes to add chunks.
+  static constexpr int most_waits = 150;
+  static constexpr int most_draws = 32;
+  /// Groups of fewer lanes share words with others at the same time: each begins at a word of its
+  /// own among `stripe`, so that few claim slots of the same word, and goes on to others there.
+  static constexpr std::uint32_t few = 16;
+  static constexpr std::uint32_t stripe = 16;
+  static constexpr int most_visits = 4;
+  /// How many lanes look at the number of chunks while as many are handed out as one growth adds.
+  static constexpr std::uint32_t checks = 8;
+
+  enum class step : std::uint32_t { wait, grow, visit, none_left };
+
+  /// What the leader of a group knows of the slots that the group was handed.
+  struct order_ticket {
+    std::uint32_t number = 0;  ///< of the chunk in the class
+    std::uint32_t base = 0;    ///< the group looks at words base..base+size-1, the next one at `word`
+    std::uint32_t size = 1;
+    std::uint32_t word = 0;
+    std::uint32_t slots = 0;   ///< that were handed out
+    int visits = 0;            ///< that are left
+    bool is_used = false;      ///< whether a word was visited
+    bool is_checked = false;
+    int draws = 0;
+    int waits = 0;
+    int growths = 0;
+    std::uint32_t chunks = 0;  ///< that the group adds
+  };
+
+  WARPHEAP_DEVICE auto& known() const { return supply_.classes().of(of_).turns; }
+  WARPHEAP_DEVICE std::uint32_t chunks_now() const {
+    const std::uint32_t now = simt::atomic_ref(known().population).load(simt::order::relaxed);
+    return now < supply_.universe() ? now : supply_.universe();
+  }
+  WARPHEAP_DEVICE std::uint32_t own_place() const {
+    return static_cast<std::uint32_t>(simt::warp_rank()) % supply_.orders().places();
+  }
+
+  WARPHEAP_DEVICE void draw(order_ticket& mine, std::uint32_t lanes) const {
+    const warpheap_slots& shape = words_.shape();
+    const std::uint32_t every = shape.count * supply_.most_at_once() / checks;
+    const auto begin = supply_.orders().hand_out(of_, own_place(), lanes, shape.count,
+                                                 every == 0 ? 1 : every);
+    mine.number = begin.chunk;
+    mine.is_checked = begin.is_checked;
+    mine.is_used = false;
+    mine.slots = lanes;
+    ++mine.draws;
+    const std::uint32_t first = begin.slot / shape.per_word;
+    if (lanes >= few) {
+      mine.base = mine.word = first;
+      const bool is_across = begin.slot % shape.per_word + lanes > shape.per_word;
+      mine.size = is_across && first + 1 < shape.words ? 2 : 1;
+      mine.visits = static_cast<int>(mine.size);
+    } else {
+      mine.base = first / stripe * stripe;
+      mine.size = shape.words - mine.base < stripe ? shape.words - mine.base : stripe;
+      mine.word = mine.base + scale_to(simt::rough_noise(), mine.size);
+      mine.visits = mine.size < most_visits ? static_cast<int>(mine.size) : most_visits;
+    }
+  }
+
+  /// What the group does next. Growth comes first: others wait for it.
+  WARPHEAP_DEVICE step choose(order_ticket& mine) const {
+    std::uint32_t has = simt::load_hint(known().population);
+    if (mine.is_checked || mine.number >= has) {
+      has = chunks_now();
+      const std::uint32_t all = has + supply_.orders().coming(of_);
+      const int left = supply_.eighths_left();
+      const bool may_grow = left >= 1 && mine.growths < Config.most_growths &&
+                            mine.number < supply_.universe();
+      if (may_grow && begins_growth(mine, has, all, left)) return step::grow;
+      if (!may_grow && mine.number >= all) return give_up(mine);
+      mine.is_checked = false;
+    }
+    if (mine.number < has) return mine.draws <= most_draws ? step::visit : give_up(mine);
+    return ++mine.waits <= most_waits ? step::wait : give_up(mine);
+  }
+  WARPHEAP_DEVICE step give_up(const order_ticket& mine) const {
+    if (!mine.is_used && mine.number < supply_.universe()) {
+      supply_.orders().give_back(of_, own_place(), mine.slots);
+    }
+    return step::none_left;
+  }
+  /// Whether the class needs more chunks than the `all` that it has or is about to get, and the
+  /// group is to add some. The class grows when less than a 64th of it is left, and then by an
+  /// eighth, or less in a heap of which less is `left`: many launches need no growth, which takes
+  /// longer than everything else.
+  WARPHEAP_DEVICE bool begins_growth(order_ticket& mine, std::uint32_t has, std::uint32_t all,
+                                     int left) const {
+    const warpheap_class_orders& orders = supply_.orders();
+    if (mine.number + has / 64 >= all) {
+      const auto share = static_cast<std::uint32_t>(left < 8 ? left : 8);
+      orders.want(of_, mine.number + 1 + has * share / 64);
+    }
+    const std::uint32_t wanted = orders.wanted(of_);
+    if (all >= wanted) return false;
+    mine.chunks = supply_.most_at_once();
+    if (has + orders.begin_growth(of_, mine.chunks) < wanted) {
+      ++mine.growths;
+      return true;
+    }
+    orders.end_growth(of_, mine.chunks);
+    return false;
+  }
+
+  WARPHEAP_DEVICE std::uint64_t visit(order_ticket& mine, int lanes, spot& at) const {
+    at = supply_.classes().named(of_, mine.number, mine.word);
+    --mine.visits;
+    mine.is_used = true;
+    if (++mine.word == mine.base + mine.size) mine.word = mine.base;
+    return words_.claim_first(at, lanes);
+  }
+  /// Hands out slots to the last lanes of `same` first: its leader knows what it was handed, and so
+  /// remains. A collective of `team`.
+  WARPHEAP_DEVICE place share(const simt::group& team, const simt::group& same, spot at,
+                              std::uint64_t bits) const {
+    bits = team.shuffle(bits, same.leader());
+    at.chunk = team.shuffle(at.chunk, same.leader());
+    at.word = team.shuffle(at.word, same.leader());
+    team.sync();  // what the leader has acquired is the members' as well
+    const int from_last = same.size() - 1 - same.rank();
+    return from_last < popcount(bits) ? words_.place_of(at, bits, from_last) : place{};
+  }
+
+  const supply& supply_;
+  std::uint32_t of_;
+  slot_claims words_;
+};
+
+WARPHEAP_END_NAMESPACE
