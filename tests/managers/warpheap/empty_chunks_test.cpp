@@ -55,7 +55,7 @@ class last_empty_chunk : public ::testing::Test {
 TEST_F(last_empty_chunk, is_noted_again_if_its_own_class_gets_it) {
   machine().launch({1, 1}, [this] {
     bool is_new = true;
-    EXPECT_EQ(moves::add(parts(), of_, simt::lane_mask::of(simt::lane_id()), &is_new), 0u);
+    EXPECT_EQ(moves::add(parts(), of_, simt::lane_mask::of(simt::lane_id()), {}, &is_new), 0u);
     EXPECT_FALSE(is_new);
     EXPECT_TRUE(is_noted());
   });

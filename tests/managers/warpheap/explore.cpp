@@ -10,8 +10,14 @@ namespace {
 
 const registrar added{
     {"warpheap", subject_kind::manager, all_cases<warpheap_manager<small_chunks>>(), "", ""}};
-const registrar patient{{"warpheap_patient", subject_kind::manager,
-                         exact_cases<warpheap_manager<patient_lanes>>(), "", ""}};
+const registrar patient{
+    {"warpheap_patient", subject_kind::manager,
+     exact_cases<warpheap_manager<patient_lanes>>(exact_chunks<warpheap_manager<patient_lanes>>()),
+     "", ""}};
+const registrar ordered{{"warpheap_ordered", subject_kind::manager,
+                         exact_cases<warpheap_manager<ordered_lanes>>(
+                             ordered_chunks<warpheap_manager<ordered_lanes>>()),
+                         "", ""}};
 // Lanes that look as often as those of users, and some of which may not look at listed words.
 const registrar undisturbed{{"warpheap_undisturbed", subject_kind::manager,
                              cases_without_frees(exact_chunks<warpheap_manager<small_chunks>>()),

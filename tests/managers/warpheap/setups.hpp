@@ -43,6 +43,13 @@ inline constexpr warpheap_config waiting_lanes = [] {
   return how;
 }();
 
+/// The same in a heap whose classes hand out slots in order from their first chunk on.
+inline constexpr warpheap_config ordered_lanes = [] {
+  warpheap_config how = patient_lanes;
+  how.chunks_per_place = 16;
+  return how;
+}();
+
 /// Blocks of 60, 16, 128 and 256 bytes that this many chunks of 256 bytes hold.
 inline std::vector<block_count> in_chunks(int count) {
   return {count * 4, count * 16, count * 2, count};
@@ -62,6 +69,15 @@ setup<M> few_chunks() {
 template <class M>
 setup<M> exact_chunks() {
   return {.region_bytes = 10224 + 38 * 256,
+          .sizes = {60, 16, 128, 256},
+          .holds = in_chunks(37),
+          .exact_beside_frees = false};
+}
+
+/// The same behind more bytes, of which the orders of classes take the rest.
+template <class M>
+setup<M> ordered_chunks() {
+  return {.region_bytes = 20000 + 38 * 256,
           .sizes = {60, 16, 128, 256},
           .holds = in_chunks(37),
           .exact_beside_frees = false};
@@ -305,8 +321,7 @@ class one_chunk_left : public heap_world {
 
 /// What only a manager shows whose lanes look until they know.
 template <class M>
-std::vector<named_case> exact_cases() {
-  const any_setup how = exact_chunks<M>();
+std::vector<named_case> exact_cases(const any_setup& how) {
   std::vector<named_case> cases = manager_cases(how);
   using whole = one_chunk_left<M, false>;
   cases.push_back(case_of<whole>("one_chunk_left", how, std::uint64_t{0}, false));

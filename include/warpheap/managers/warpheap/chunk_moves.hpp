@@ -27,8 +27,8 @@ class warpheap_chunk_moves {
 
   /// Which chunks a class gets.
   struct wish {
-    std::uint32_t chunks = 1;    ///< in the same steps, if one word of the pool has as many
-    bool with_slots = true;      ///< whether the team gets slots of the first one
+    std::uint32_t chunks = 1;  ///< in the same steps, if one word of the pool has as many
+    bool with_slots = true;    ///< whether the team gets slots of the first one
   };
   /// A chunk that is new in class `of`, with the first slots of its first word for the team, one
   /// per member; or a chunk of the class that was empty a moment ago; or none. A collective.

@@ -67,12 +67,12 @@ class warpheap_class_growth {
   }
 
   /// Adds chunks of which the team takes no slots; returns whether there were any. A collective.
-  /// \param chunks the leader has announced them (`warpheap_class_orders::begin_growth`)
-  WARPHEAP_DEVICE bool add_chunks(const simt::group& team, std::uint32_t chunks) const {
+  /// \param count the leader has announced them (`warpheap_class_orders::begin_growth`)
+  WARPHEAP_DEVICE bool add_chunks(const simt::group& team, std::uint32_t count) const {
     bool is_new = false;
-    const std::uint32_t chunk = simt::call_apart(&moves::add, supply_, of_, team.mask(),
-                                                 {chunks, false}, &is_new);
-    if (team.is_leader()) supply_.orders().end_growth(of_, chunks);
+    const std::uint32_t chunk =
+        simt::call_apart(&moves::add, supply_, of_, team.mask(), {count, false}, &is_new);
+    if (team.is_leader()) supply_.orders().end_growth(of_, count);
     team.sync();
     return chunk != none;
   }
@@ -148,15 +148,15 @@ class warpheap_class_growth {
   }
   WARPHEAP_DEVICE added add_chunk(const simt::group& team, bool for_all) const {
     bool is_new = false;
-    std::uint32_t chunks = 1;
+    std::uint32_t count = 1;
     if (team.is_leader()) {
-      chunks = supply_.chunks_at_once(words_.shape().count, supply_.eighths_left());
-      supply_.orders().begin_growth(of_, chunks);
+      count = supply_.chunks_at_once(words_.shape().count, supply_.eighths_left());
+      supply_.orders().begin_growth(of_, count);
     }
     const std::uint32_t chunk =
-        simt::call_apart(&moves::add, supply_, of_, team.mask(), {chunks, true}, &is_new);
+        simt::call_apart(&moves::add, supply_, of_, team.mask(), {count, true}, &is_new);
     if (team.is_leader()) {
-      supply_.orders().end_growth(of_, chunks);
+      supply_.orders().end_growth(of_, count);
       if (for_all) end_growth();
     }
     team.sync();

@@ -16,11 +16,13 @@ WARPHEAP_BEGIN_NAMESPACE
 /// chunks, one chunk after the other. A single counter would serve one lane after the other.
 ///
 /// All of it is relaxed, and may be out of date: who is handed slots that others have taken looks
-/// elsewhere, and a class that gets a chunk too many uses it later. What is certain is in the words.
+/// elsewhere, and a class that gets a chunk too many uses it later. What is certain is in the
+/// words.
 class warpheap_class_orders {
  public:
   struct alignas(128) place {
-    std::uint64_t handed;  ///< below 0 for a moment, if lanes give back what was corrected meanwhile
+    std::uint64_t
+        handed;  ///< below 0 for a moment, if lanes give back what was corrected meanwhile
   };
   struct alignas(128) growth {
     std::uint32_t coming;  ///< chunks that lanes are about to add
@@ -35,8 +37,8 @@ class warpheap_class_orders {
   static constexpr std::uint32_t usual_share = 32;
   static constexpr std::uint32_t share_of_few = 8;
 
-  /// How many places each class has in a heap of that many chunks: none in small ones, whose classes
-  /// keep no order.
+  /// How many places each class has in a heap of that many chunks: none in small ones, whose
+  /// classes keep no order.
   WARPHEAP_HD static constexpr std::uint32_t places_for(std::uint32_t universe,
                                                         std::uint32_t chunks_per_place) {
     const std::uint32_t wanted = universe / chunks_per_place;
@@ -75,8 +77,8 @@ class warpheap_class_orders {
     std::uint32_t slot;
     bool is_checked;  ///< whether the lane is one of those that see to it that there are enough
   };
-  /// The next `slots` slots of a place. \param of_chunk slots of a chunk \param check_every how many
-  /// slots to each lane that is to look at the number of chunks
+  /// The next `slots` slots of a place. \param of_chunk slots of a chunk \param check_every how
+  /// many slots to each lane that is to look at the number of chunks
   WARPHEAP_DEVICE start hand_out(std::uint32_t of, std::uint32_t at, std::uint32_t slots,
                                  std::uint32_t of_chunk, std::uint32_t check_every) const {
     const std::uint64_t begin = handed(of, at).fetch_add(slots, simt::order::relaxed);

@@ -256,8 +256,8 @@ class warpheap_classes {
     return {half_of(now, entry), round - rounds * words};
   }
 
-  /// A word of the class's chunk with that number, as of now: numbers are given in the order in which
-  /// chunks come, and the last chunk gets that of one which leaves.
+  /// A word of the class's chunk with that number, as of now: numbers are given in the order in
+  /// which chunks come, and the last chunk gets that of one which leaves.
   WARPHEAP_DEVICE spot named(std::uint32_t of, std::uint32_t number, std::uint32_t word) const {
     return {half_of(simt::atomic_ref(hint(of, number)).load(simt::order::relaxed), number), word};
   }

@@ -20,7 +20,8 @@ struct warpheap_config {
   std::uint32_t most_at_once = 4;
   std::uint32_t least_takings = 256;
   std::uint32_t slots_at_once = 128;
-  /// The chunks of a heap to each place where a class hands out slots in order: none in smaller heaps.
+  /// The chunks of a heap to each place where a class hands out slots in order: none in smaller
+  /// heaps.
   std::uint32_t chunks_per_place = 1024;
   /// How often a group lets a class grow while it waits for its slots.
   int most_growths = 4;

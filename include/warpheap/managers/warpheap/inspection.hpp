@@ -133,9 +133,9 @@ class warpheap_inspector {
                          known.turns.by_words == short_divisor::of(slots.words) &&
                          known.divisors.by_per_word == short_divisor::of(slots.per_word),
                      8, of);
-    findings_.expect(known.turns.growing == 0 && known.searching == 0 &&
-                         supply_.orders().coming(of) == 0,
-                     7, of);
+    findings_.expect(
+        known.turns.growing == 0 && known.searching == 0 && supply_.orders().coming(of) == 0, 7,
+        of);
     if (std::uint64_t{supply_.backed()} * supply_.chunks().stride() > most_counted) return;
     std::uint32_t unmarked = 0;
     int hidden = 0;

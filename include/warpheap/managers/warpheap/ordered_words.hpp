@@ -15,10 +15,10 @@
 WARPHEAP_BEGIN_NAMESPACE
 
 /// How lanes whose turn has found nothing get slots of a class that has much of the heap: those of
-/// its new chunks, one after the other (`warpheap_class_orders`). The class grows by what lanes have
-/// asked for, and an eighth of what it has: a class that grows by chance (class_growth.hpp) has up
-/// to twice the chunks that it needs, and others cannot have those while a block lies in each
-/// (docs/decisions/0055-slots-in-order.md). Exists for one call.
+/// its new chunks, one after the other (`warpheap_class_orders`). The class grows by what lanes
+/// have asked for, and an eighth of what it has: a class that grows by chance (class_growth.hpp)
+/// has up to twice the chunks that it needs, and others cannot have those while a block lies in
+/// each (docs/decisions/0055-slots-in-order.md). Exists for one call.
 template <warpheap_config Config>
 class warpheap_ordered_words {
  public:
@@ -39,17 +39,16 @@ class warpheap_ordered_words {
     if (!orders.any()) return false;
     const std::uint32_t first = orders.first(words_.shape().count);
     // What the multiprocessor remembers is too little in a class that grows.
-    return simt::load_hint(known().population) > first ||
-           chunks_now() + orders.coming(of_) > first;
+    return simt::load_hint(known().population) > first || chunks_now() + orders.coming(of_) > first;
   }
 
   /// A slot for each lane that `wants` one. A collective of those that call together, for any
   /// classes; null for some only means that they must look elsewhere.
   ///
-  /// Ends: each turn of the loop claims, of a bounded number of words; or lets the class grow, a few
-  /// times; or waits for a chunk, a bounded time. A lane that waits holds nothing that the lanes
-  /// need that add chunks, but for those that called with it: they wait for each other, and a group
-  /// that is to add chunks does so before it waits.
+  /// Ends: each turn of the loop claims, of a bounded number of words; or lets the class grow, a
+  /// few times; or waits for a chunk, a bounded time. A lane that waits holds nothing that the
+  /// lanes need that add chunks, but for those that called with it: they wait for each other, and a
+  /// group that is to add chunks does so before it waits.
   WARPHEAP_DEVICE place take(bool wants) const {
     const simt::group team = simt::coalesced(&supply_.whole());
     place got;
@@ -98,12 +97,12 @@ class warpheap_ordered_words {
   /// What the leader of a group knows of the slots that the group was handed.
   struct order_ticket {
     std::uint32_t number = 0;  ///< of the chunk in the class
-    std::uint32_t base = 0;    ///< the group looks at words base..base+size-1, the next one at `word`
+    std::uint32_t base = 0;  ///< the group looks at words base..base+size-1, the next one at `word`
     std::uint32_t size = 1;
     std::uint32_t word = 0;
-    std::uint32_t slots = 0;   ///< that were handed out
-    int visits = 0;            ///< that are left
-    bool is_used = false;      ///< whether a word was visited
+    std::uint32_t slots = 0;  ///< that were handed out
+    int visits = 0;           ///< that are left
+    bool is_used = false;     ///< whether a word was visited
     bool is_checked = false;
     int draws = 0;
     int waits = 0;
@@ -123,8 +122,8 @@ class warpheap_ordered_words {
   WARPHEAP_DEVICE void draw(order_ticket& mine, std::uint32_t lanes) const {
     const warpheap_slots& shape = words_.shape();
     const std::uint32_t every = shape.count * supply_.most_at_once() / checks;
-    const auto begin = supply_.orders().hand_out(of_, own_place(), lanes, shape.count,
-                                                 every == 0 ? 1 : every);
+    const auto begin =
+        supply_.orders().hand_out(of_, own_place(), lanes, shape.count, every == 0 ? 1 : every);
     mine.number = begin.chunk;
     mine.is_checked = begin.is_checked;
     mine.is_used = false;
@@ -151,8 +150,8 @@ class warpheap_ordered_words {
       has = chunks_now();
       const std::uint32_t all = has + supply_.orders().coming(of_);
       const int left = supply_.eighths_left();
-      const bool may_grow = left >= 1 && mine.growths < Config.most_growths &&
-                            mine.number < supply_.universe();
+      const bool may_grow =
+          left >= 1 && mine.growths < Config.most_growths && mine.number < supply_.universe();
       if (may_grow && begins_growth(mine, has, all, left)) return step::grow;
       if (!may_grow && mine.number >= all) return give_up(mine);
       mine.is_checked = false;

@@ -241,9 +241,8 @@ class warpheap_manager {
     auto* order_places =
         cursor.take<warpheap_class_orders::place>(std::size_t{places} * sizes.count());
     auto* growths = cursor.take<warpheap_class_orders::growth>(places == 0 ? 0 : sizes.count());
-    where.orders =
-        warpheap_class_orders(order_places, growths, sizes.count(), universe, places,
-                              Config.slots_at_once);
+    where.orders = warpheap_class_orders(order_places, growths, sizes.count(), universe, places,
+                                         Config.slots_at_once);
     of_classes.trees = cursor.take<std::uint64_t>(
         bitmap_tree::words_for(universe) * std::size_t{sizes.count()}, 128);
     of_classes.hints =
