@@ -162,7 +162,8 @@ class inspector {
                              std::uint64_t free_blocks) const {
     const auto& memory = all_.memory();
     const auto& room = memory.zones().room();
-    findings_.expect(room.head(zone) == head && room.tail(zone) == tail, 10, zone);
+    findings_.expect(room.head(zone) == head && room.tail(zone) == tail && room.agrees(zone), 10,
+                     zone);
     const auto free = memory.zones().free(zone);
     std::uint64_t left = free_blocks;
     for (int ring = 0; ring < free_ring_heads::rings; ++ring) {

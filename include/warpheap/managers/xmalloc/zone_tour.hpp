@@ -47,33 +47,32 @@ class zone_tour {
   };
 
   WARPHEAP_DEVICE explicit zone_tour(const zone_table<Config>& heap)
-      : heap_(heap),
-        left_(low_bits<std::uint64_t>(static_cast<int>(heap.by().count()))),
-        home_((simt::sm_id() + simt::warp_slot()) % heap.by().count()) {}
+      : heap_(heap), home_((simt::sm_id() + simt::warp_slot()) % heap.by().count()) {}
 
   /// The next zone that may have `units`.
   WARPHEAP_DEVICE stop next(std::uint32_t units) {
     for (;;) {
-      int nearest = -1;
+      left_ &= heap_.room().candidates(heap_.by(), units);
+      std::uint32_t nearest = none;
       int tries = few_zones;
-      for (std::uint64_t rest = left_; rest != 0 && tries != 0; rest &= rest - 1) {
-        const int i = lowest_bit(rest);
-        const std::uint32_t zone = zone_of(i);
+      for (std::uint64_t rest = left_; rest != 0 && tries != 0;) {
+        const std::uint32_t zone = first_of(rest);
+        rest &= ~bit_of(zone);
         if (heap_.room().is_out(zone, units)) {
-          leave_out(i);
+          left_ &= ~bit_of(zone);
           continue;
         }
-        if (nearest < 0) nearest = i;
+        if (nearest == none) nearest = zone;
         --tries;
         const std::uint32_t key = heap_.lock_of(zone).try_lock();
         if (key == none) continue;
-        leave_out(i);
+        left_ &= ~bit_of(zone);
         return {zone, key};
       }
-      if (nearest < 0) return {};
-      leave_out(nearest);
-      const std::uint32_t key = wait_at(zone_of(nearest), units);
-      if (key != none) return {zone_of(nearest), key};
+      if (nearest == none) return {};
+      left_ &= ~bit_of(nearest);
+      const std::uint32_t key = wait_at(nearest, units);
+      if (key != none) return {nearest, key};
     }
   }
 
@@ -81,11 +80,14 @@ class zone_tour {
   /// At so many zones a lane tries the lock, before it waits at the first of them.
   static constexpr int few_zones = 4;
 
-  WARPHEAP_DEVICE std::uint32_t zone_of(int i) const {
-    const std::uint32_t zone = home_ + static_cast<std::uint32_t>(i);
-    return zone < heap_.by().count() ? zone : zone - heap_.by().count();
+  WARPHEAP_DEVICE static std::uint64_t bit_of(std::uint32_t zone) {
+    return std::uint64_t{1} << zone;
   }
-  WARPHEAP_DEVICE void leave_out(int i) { left_ &= ~(std::uint64_t{1} << i); }
+  /// The first of some zones, from `home_` on.
+  WARPHEAP_DEVICE std::uint32_t first_of(std::uint64_t zones) const {
+    const std::uint64_t behind = zones & ~(bit_of(home_) - 1);
+    return static_cast<std::uint32_t>(lowest_bit(behind != 0 ? behind : zones));
+  }
 
   /// The key of a zone's lock; `none` if the lane shall give the zone up.
   WARPHEAP_DEVICE std::uint32_t wait_at(std::uint32_t zone, std::uint32_t units) {
@@ -98,8 +100,8 @@ class zone_tour {
   }
 
   const zone_table<Config>& heap_;
-  /// A bit for each zone that is still to be visited: bit i is the i-th from `home_` on.
-  std::uint64_t left_;
+  /// A bit for each zone that may still be visited.
+  std::uint64_t left_ = ~std::uint64_t{0};
   std::uint32_t home_;
   /// How often others held locks for which the lane waited.
   std::uint32_t holders_ = 0;
