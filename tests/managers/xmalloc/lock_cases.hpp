@@ -74,11 +74,12 @@ class lock_changes_hands {
 
 template <class Memory>
 std::vector<named_case> lock_cases() {
-  return {case_of<lock_changes_hands<Memory, least_superblock<Memory> - 1, Memory::tour::few_holders>>(
-              "memory_is_scarce"),
-          case_of<lock_changes_hands<Memory, Memory::tour::scarce - 1, Memory::tour::some_holders>>(
-              "memory_is_short"),
-          case_of<lock_changes_hands<Memory, Memory::tour::scarce + 1, 0>>("memory_is_free")};
+  return {
+      case_of<lock_changes_hands<Memory, least_superblock<Memory> - 1, Memory::tour::few_holders>>(
+          "memory_is_scarce"),
+      case_of<lock_changes_hands<Memory, Memory::tour::scarce - 1, Memory::tour::some_holders>>(
+          "memory_is_short"),
+      case_of<lock_changes_hands<Memory, Memory::tour::scarce + 1, 0>>("memory_is_free")};
 }
 
 }  // namespace verify

@@ -141,7 +141,8 @@ struct geometry {
   WARPHEAP_HD static constexpr std::uint32_t least_units(std::uint32_t cls) {
     return superblock_units(cls, least_blocks);
   }
-  static_assert(least_zone >= 1 + superblock_blocks * (Config.smallest_block << (classes - 1)) / unit,
+  static_assert(least_zone >=
+                    1 + superblock_blocks * (Config.smallest_block << (classes - 1)) / unit,
                 "xmalloc_config::zone_bytes must have room for a Superblock");
 
   /// Blocks of the largest Superblock that fits into `units`.

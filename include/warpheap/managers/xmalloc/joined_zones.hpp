@@ -9,9 +9,9 @@
 /// behind it are without what it covers: their first block, if any, is the one behind it. When it
 /// is freed, each zone gets its part back as a block of its own.
 ///
-/// Progress: blocking. A lane that takes such a block locks the zones in ascending order, and a lane
-/// that frees one locks one zone at a time; all others hold one lock at a time. So of those that
-/// wait for each other, the one at the highest zone waits for none of them.
+/// Progress: blocking. A lane that takes such a block locks the zones in ascending order, and a
+/// lane that frees one locks one zone at a time; all others hold one lock at a time. So of those
+/// that wait for each other, the one at the highest zone waits for none of them.
 
 #include "warpheap/managers/xmalloc/geometry.hpp"
 #include "warpheap/managers/xmalloc/zone_table.hpp"

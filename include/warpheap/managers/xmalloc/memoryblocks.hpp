@@ -68,8 +68,7 @@ class memoryblocks {
 
   /// Whether no block of `units` is free.
   WARPHEAP_DEVICE bool is_out(std::uint32_t units) const {
-    return zones_.is_out_in_each(units) &&
-           zones_.room().find_row(zones_.by(), units).first == none;
+    return zones_.is_out_in_each(units) && zones_.room().find_row(zones_.by(), units).first == none;
   }
   /// Whether no Superblock of a class has room. They do not lie across borders.
   WARPHEAP_DEVICE bool is_out_for_superblocks(std::uint32_t cls) const {
@@ -85,17 +84,18 @@ class memoryblocks {
     const simt::group together = simt::coalesced(base());
     std::uint32_t taken = none;
     bool wants = true;
-    visit_zones(together, units, wants, [&](const list& at_zone) {
+    visit_zones(together, units, wants, [&](std::uint32_t zone) {
       if (together.size() != 1 && together.all(wants && kept == 0)) {
-        taken = take_together(at_zone, together, units);
+        taken = take_together(zone, together, units);
         wants = taken == none;
       }
       in_turn(together, together.ballot(wants), [&] {
-        wants = kept == 0 || at_zone.search(kept) == none;
-        const std::uint32_t found = wants ? at_zone.search(units) : none;
-        if (found == none) return;
-        taken = at_zone.cut(found, units, memory_state::block);
-        wants = false;
+        if (kept != 0 && simt::call_apart(&search, zones_, zone, kept) != none) {
+          wants = false;
+          return;
+        }
+        taken = simt::call_apart(&take_one, zones_, zone, units);
+        wants = taken == none;
       });
     });
     if (wants && zones_.by().count() != 1) taken = simt::call_apart(&take_joined, zones_, units);
@@ -112,13 +112,13 @@ class memoryblocks {
     std::uint32_t taken = none;
     bool wants = true;
     for (const std::uint32_t wanted : {whole, least}) {
-      visit_zones(together, wanted, wants, [&](const list& at_zone) {
+      visit_zones(together, wanted, wants, [&](std::uint32_t zone) {
         in_turn(together, together.ballot(wants), [&] {
-          const std::uint32_t found =
-              wanted == whole ? at_zone.search(whole) : at_zone.search_large(least);
-          if (found == none) return;
-          blocks = sizes::blocks_that_fit(cls, at_zone.size_of(found));
-          taken = at_zone.cut(found, sizes::superblock_units(cls, blocks), memory_state::superblock);
+          const std::uint64_t split =
+              simt::call_apart(&split_one, zones_, zone, cls, wanted == whole);
+          taken = static_cast<std::uint32_t>(split);
+          if (taken == none) return;
+          blocks = static_cast<std::uint32_t>(split >> 32);
           wants = false;
         });
       });
@@ -137,8 +137,8 @@ class memoryblocks {
     together.sync();  // what the leader has acquired is the members' as well
     const row freed = row_of(together, unit);
     at(unit).word = 0;  // also inside a row, where nothing else tells that the block is free
-    const list at_zone = zones_.list_of(zone);
-    in_turn(together, freed.firsts, [&] { at_zone.give(unit, freed.end); });
+    in_turn(together, freed.firsts,
+            [&] { simt::call_apart(&give_one, zones_, zone, unit, freed.end); });
     unlock(together, zone, key);
   }
 
@@ -147,6 +147,36 @@ class memoryblocks {
   WARPHEAP_HD const zone_table<Config>& zones() const { return zones_; }
 
  private:
+  // Functions apart: each of them alone needs many registers.
+
+  WARPHEAP_RARE static typename tour::stop next_stop(tour& on, std::uint32_t units) {
+    return on.next(units);
+  }
+  WARPHEAP_RARE static std::uint32_t search(const zone_table<Config>& of, std::uint32_t zone,
+                                            std::uint32_t units) {
+    return of.list_of(zone).search(units);
+  }
+  WARPHEAP_RARE static std::uint32_t take_one(const zone_table<Config>& of, std::uint32_t zone,
+                                              std::uint32_t units) {
+    const list at_zone = of.list_of(zone);
+    const std::uint32_t found = at_zone.search(units);
+    return found == none ? none : at_zone.cut(found, units, memory_state::block);
+  }
+  /// [ Basicblocks:32 | unit:32 ]
+  WARPHEAP_RARE static std::uint64_t split_one(const zone_table<Config>& of, std::uint32_t zone,
+                                               std::uint32_t cls, bool whole) {
+    const list at_zone = of.list_of(zone);
+    const std::uint32_t found = whole ? at_zone.search(sizes::superblock_units(cls))
+                                      : at_zone.search_large(sizes::least_units(cls));
+    if (found == none) return none;
+    const std::uint32_t blocks = sizes::blocks_that_fit(cls, at_zone.size_of(found));
+    const std::uint32_t units = sizes::superblock_units(cls, blocks);
+    return std::uint64_t{blocks} << 32 | at_zone.cut(found, units, memory_state::superblock);
+  }
+  WARPHEAP_RARE static void give_one(const zone_table<Config>& of, std::uint32_t zone,
+                                     std::uint32_t unit, std::uint32_t end) {
+    of.list_of(zone).give(unit, end);
+  }
   WARPHEAP_RARE static std::uint32_t take_joined(const zone_table<Config>& from,
                                                  std::uint32_t units) {
     return joined_zones<Config>(from).take(units);
@@ -199,12 +229,12 @@ class memoryblocks {
       if (least == none) return;
       together.sync();  // what members did comes before what the leader releases
       typename tour::stop stop;
-      if (together.is_leader()) stop = on.next(least);
+      if (together.is_leader()) stop = simt::call_apart(&next_stop, on, least);
       together.sync();  // what the leader has acquired is the members' as well
       stop.key = together.broadcast(stop.key);
       if (stop.key == none) return;
       stop.zone = together.broadcast(stop.zone);
-      serve(zones_.list_of(stop.zone));
+      serve(stop.zone);
       unlock(together, stop.zone, stop.key);
     }
   }
@@ -216,15 +246,14 @@ class memoryblocks {
 
   /// Blocks of `units` for all members, out of one free block; none for any if there is no such
   /// block. \pre locked
-  WARPHEAP_DEVICE std::uint32_t take_together(const list& at_zone, const simt::group& together,
+  WARPHEAP_DEVICE std::uint32_t take_together(std::uint32_t zone, const simt::group& together,
                                               std::uint32_t units) const {
     const auto sums = sync::sum_over<std::uint64_t>(together, units);
     if (sums.total > zones_.by().units()) return none;
     const auto all = static_cast<std::uint32_t>(sums.total);
     std::uint32_t first = none;
     if (together.is_leader()) {
-      const std::uint32_t found = at_zone.search(all);
-      if (found != none) first = at_zone.cut(found, all, memory_state::block);
+      first = simt::call_apart(&take_one, zones_, zone, all);
     }
     first = together.broadcast(first);
     if (first == none) return none;
@@ -236,7 +265,9 @@ class memoryblocks {
     } else {
       at(unit) = {unit + units, prev, memory_state::block, block_word::memory().bits()};
     }
-    if (unit + units == first + all) at_zone.set_before(first + all, unit);
+    if (unit + units == first + all) {
+      zones_.list_of(zone).set_before(first + all, unit);
+    }
     return unit;
   }
 

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The lock of one of XMalloc's lists: a count, odd while it is held, so that those who wait see how
-/// often others held it.
+/// The lock of one of XMalloc's lists: a count, odd while it is held, so that those who wait see
+/// how often others held it.
 ///
 /// Progress: blocking. A lane waits until the lock is free or its caller's patience ends.
 
