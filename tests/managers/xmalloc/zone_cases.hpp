@@ -34,7 +34,7 @@ setup<M> zoned_requests() {
                     "other numbers may fit: free Superblocks stay where they are until a trim"}};
 }
 
-/// Bytes of a Memoryblock of so many units.
+/// Bytes of a Memoryblock of this many units.
 constexpr std::uint32_t bytes_of(int units) { return static_cast<std::uint32_t>(units) * 64 - 16; }
 
 /// Nobody frees, and there is as much as all lanes want, in all zones together.

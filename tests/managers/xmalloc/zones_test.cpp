@@ -53,7 +53,7 @@ class xmalloc_zoned_heap : public heap_test<zoned> {
 
   xmalloc_zoned_heap() : heap_test(zoned_bytes) {}
 
-  /// Bytes of a Memoryblock of so many units, none of which is a Basicblock.
+  /// Bytes of a Memoryblock of this many units, none of which is a Basicblock.
   static constexpr std::size_t bytes_of(std::size_t units) { return units * 64 - 16; }
   std::byte* take_units(std::size_t units) {
     const block_list got = take(bytes_of(units), 1);

@@ -102,7 +102,7 @@ class zone_list {
   }
 
   /// The first `units` of the zone, which are part of a block that begins in another zone.
-  /// \pre locked, and the zone begins with a free block of so many units or more
+  /// \pre locked, and the zone begins with a free block of this many units or more
   WARPHEAP_DEVICE void cut_front(std::uint32_t units) const {
     const std::uint32_t before = size_of(begin_);
     const std::uint32_t next = begin_ + before;

@@ -6,7 +6,7 @@
 /// behind a lock of its own. A heap that is too small for two has one, and none has more than a
 /// word has bits.
 ///
-/// With one list for all, a million blocks a launch came and went one after the other: a launch of
+/// With one list for all, blocks of a launch came and went one after the other: a launch of
 /// the steady load took 9.9 s (docs/decisions/0055).
 
 #include "warpheap/core/bits.hpp"
@@ -29,7 +29,7 @@ class zones {
     count_ = units >> log2_ == 0 ? 1 : units >> log2_;
   }
 
-  /// No heap of so many units, or fewer, has more zones.
+  /// No heap of this many units, or fewer, has more zones.
   WARPHEAP_HD static constexpr std::uint32_t most_of(std::uint32_t units) {
     const std::uint32_t fit = units >> least_log2;
     return fit == 0 ? 1 : fit < sizes::most_zones ? fit : sizes::most_zones;
@@ -43,7 +43,7 @@ class zones {
     return zone < count_ ? zone : count_ - 1;
   }
   WARPHEAP_HD std::uint32_t begin(std::uint32_t zone) const { return zone << log2_; }
-  /// The unit behind the last one. The last zone has what is no zone of its own, too.
+  /// The unit behind the last one. The last zone has what is left of the heap, too.
   WARPHEAP_HD std::uint32_t end(std::uint32_t zone) const {
     return zone + 1 == count_ ? units_ : begin(zone + 1);
   }
