@@ -90,12 +90,9 @@ class memoryblocks {
         wants = taken == none;
       }
       in_turn(together, together.ballot(wants), [&] {
-        if (kept != 0 && simt::call_apart(&search, zones_, zone, kept) != none) {
-          wants = false;
-          return;
-        }
-        taken = simt::call_apart(&take_one, zones_, zone, units);
-        wants = taken == none;
+        const std::uint32_t found = simt::call_apart(&take_one, zones_, zone, units, kept);
+        wants = found == none;
+        if (!wants && found != stays_whole) taken = found;
       });
     });
     if (wants && zones_.by().count() != 1) taken = simt::call_apart(&take_joined, zones_, units);
@@ -147,18 +144,20 @@ class memoryblocks {
   WARPHEAP_HD const zone_table<Config>& zones() const { return zones_; }
 
  private:
-  // Functions apart: each of them alone needs many registers.
+  /// No block begins there.
+  static constexpr std::uint32_t stays_whole = none - 1;
+
+  // Apart, because each of them needs many registers by itself. No two of a chain of such calls
+  // have parameters and results of equal sizes, which is all that ptxas knows of a function's type.
 
   WARPHEAP_RARE static typename tour::stop next_stop(tour& on, std::uint32_t units) {
     return on.next(units);
   }
-  WARPHEAP_RARE static std::uint32_t search(const zone_table<Config>& of, std::uint32_t zone,
-                                            std::uint32_t units) {
-    return of.list_of(zone).search(units);
-  }
+  /// What `take` returns, but `stays_whole` if a block of `kept` units is free.
   WARPHEAP_RARE static std::uint32_t take_one(const zone_table<Config>& of, std::uint32_t zone,
-                                              std::uint32_t units) {
+                                              std::uint32_t units, std::uint32_t kept) {
     const list at_zone = of.list_of(zone);
+    if (kept != 0 && at_zone.search(kept) != none) return stays_whole;
     const std::uint32_t found = at_zone.search(units);
     return found == none ? none : at_zone.cut(found, units, memory_state::block);
   }
@@ -253,7 +252,7 @@ class memoryblocks {
     const auto all = static_cast<std::uint32_t>(sums.total);
     std::uint32_t first = none;
     if (together.is_leader()) {
-      first = simt::call_apart(&take_one, zones_, zone, all);
+      first = simt::call_apart(&take_one, zones_, zone, all, 0u);
     }
     first = together.broadcast(first);
     if (first == none) return none;

@@ -117,18 +117,18 @@ class zone_rooms {
   WARPHEAP_DEVICE row_of_zones find_row(const division& by, std::uint32_t units) const {
     const std::uint64_t open =
         shared(fronts).load(simt::order::relaxed) >> 1 & shared(backs).load(simt::order::relaxed);
-    if (open == 0) return {none, none};
-    std::uint32_t first = 0;
-    std::uint32_t in_a_row = tail(0);
-    for (std::uint32_t zone = 1; zone < by.count(); ++zone) {
-      const std::uint32_t front = head(zone);
-      if (in_a_row != 0 && in_a_row < units && front >= units - in_a_row) return {first, zone};
-      if (front == by.size(zone)) {
-        if (in_a_row == 0) first = zone;
+    for (std::uint64_t left = open; left != 0; left &= left - 1) {
+      const auto border = static_cast<std::uint32_t>(lowest_bit(left));
+      std::uint32_t first = border;
+      std::uint32_t in_a_row = tail(first);
+      // If all of a zone is free, the row began before it.
+      if (in_a_row == by.size(first) && first != 0 && (open >> (first - 1) & 1) != 0) continue;
+      for (std::uint32_t zone = border + 1; zone < by.count() && in_a_row < units; ++zone) {
+        const std::uint32_t front = head(zone);
+        if (in_a_row != 0 && front >= units - in_a_row) return {first, zone};
+        if (front != by.size(zone)) break;
+        if (in_a_row == 0) first = zone;  // others have taken what was before it
         in_a_row += front;
-      } else {
-        first = zone;
-        in_a_row = tail(zone);
       }
     }
     return {none, none};
