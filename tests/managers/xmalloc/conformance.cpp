@@ -17,12 +17,13 @@ struct manager_traits<xmalloc<Config>> : default_traits<xmalloc<Config>> {
                   Config.least_blocks == 4 && Config.lists == 4);
     const auto bytes_for = [](std::size_t units) {
       return layout_bytes()
-          .array(1, 8)                 // trims
-          .array(5 * 4 + 5, 512)       // FIFOs: counts and ends
-          .array(5 * 4 * 4 + 2048, 8)  // their slots
-          .array(5, 128)               // moves
-          .array(6, 128)               // lock, rings
-          .then(units * 64 + 64);
+          .array(1, 8)                    // trims
+          .array(5 * 4 + 5, 512)          // FIFOs: counts and ends
+          .array(5 * 4 * 4 + 2048, 8)     // their slots
+          .array(5, 128)                  // moves
+          .array(1, 4 + 2 * 8 + 128 * 4)  // lock, rings of the only zone
+          .array(1, 3 * 8 + 3 * 4)        // what is known of it without its lock
+          .then(units * 64 + 8);
     };
     // Memoryblocks of 16 KiB with their headers.
     constexpr std::size_t large = 16384 - 16;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "managers/xmalloc/lock_cases.hpp"
 #include "managers/xmalloc/setups.hpp"
+#include "managers/xmalloc/zone_cases.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
@@ -12,6 +13,8 @@ const registrar added[]{
     registrar{{"xmalloc_lock", subject_kind::structure,
                lock_cases<xmalloc_parts::memoryblocks<test::small_config>>(), "", ""}},
     registrar{manager_subject("xmalloc_coalesced", coalesced_requests<small_xmalloc>())},
+    registrar{{"xmalloc_zones", subject_kind::manager,
+               cases_of_zones(zoned_requests<zoned_xmalloc>()), "", ""}},
 };
 
 }  // namespace

@@ -34,7 +34,7 @@ class lock_changes_hands {
   static constexpr simt::grid shape{2, 1};
 
   void reset(std::uint64_t /*seed*/) {
-    list().format(0);
+    list().format(0, 1);
     lock() = 1;
     answered_ = 0;
     wrong_ = nullptr;
@@ -74,11 +74,12 @@ class lock_changes_hands {
 
 template <class Memory>
 std::vector<named_case> lock_cases() {
-  return {case_of<lock_changes_hands<Memory, least_superblock<Memory> - 1, Memory::few_holders>>(
-              "memory_is_scarce"),
-          case_of<lock_changes_hands<Memory, Memory::scarce - 1, Memory::some_holders>>(
-              "memory_is_short"),
-          case_of<lock_changes_hands<Memory, Memory::scarce + 1, 0>>("memory_is_free")};
+  return {
+      case_of<lock_changes_hands<Memory, least_superblock<Memory> - 1, Memory::tour::few_holders>>(
+          "memory_is_scarce"),
+      case_of<lock_changes_hands<Memory, Memory::tour::scarce - 1, Memory::tour::some_holders>>(
+          "memory_is_short"),
+      case_of<lock_changes_hands<Memory, Memory::tour::scarce + 1, 0>>("memory_is_free")};
 }
 
 }  // namespace verify

@@ -20,15 +20,14 @@ namespace verify {
 /// piece or two.
 using small_xmalloc = test::small;
 
-inline constexpr std::size_t xmalloc_bytes = 12 * 1024 + 512;
-/// Behind 5120 bytes, and before 192 for the end and what belongs to it, there are 117 units of 64.
-inline constexpr int xmalloc_units = (static_cast<int>(xmalloc_bytes) - 5120 - 192) / 64;
+inline constexpr std::size_t xmalloc_bytes = 12 * 1024 + 384;
+/// Behind 5120 bytes, and before 128 for the count of Superblocks, there are 116 units of 64.
+inline constexpr int xmalloc_units = (static_cast<int>(xmalloc_bytes) - 5120 - 128) / 64;
 
 /// Superblocks of three blocks, and Memoryblocks of what they leave. A Superblock begins with 40
 /// bytes, a Memoryblock with 16.
-constexpr int blocks_in(int superblock_units, int memoryblock_units) {
-  return xmalloc_units / superblock_units * 3 +
-         xmalloc_units % superblock_units / memoryblock_units;
+constexpr int blocks_in(int superblock_units, int memoryblock_units, int units = xmalloc_units) {
+  return units / superblock_units * 3 + units % superblock_units / memoryblock_units;
 }
 /// Of 64 and 128 bytes.
 inline constexpr int units_of_first = (40 + 3 * 64 + 63) / 64;

@@ -22,7 +22,7 @@ class xmalloc_superblocks : public ::testing::Test {
  protected:
   xmalloc_superblocks() {
     machine().launch({1, 1}, [this] {
-      memory_.format(0);
+      memory_.format(0, 1);
       blocks_.format(0);
     });
   }

@@ -50,7 +50,7 @@ class basicblocks {
     for (std::uint32_t cls = 0; rank == 0 && cls < sizes::classes; ++cls) moves_[cls].word = 0;
     buffers_.format(rank, count);
     superblocks_.format(rank);
-    memory().format(rank);
+    memory().format(rank, count);
   }
 
   /// One attempt of all lanes that call together for a class.
@@ -158,7 +158,7 @@ class basicblocks {
   }
 
   WARPHEAP_DEVICE bool may_refill(std::uint32_t cls) const {
-    return fifos::count(buffers_.second(cls)) > 0 || !memory().is_out(sizes::least_units(cls));
+    return fifos::count(buffers_.second(cls)) > 0 || !memory().is_out_for_superblocks(cls);
   }
 
   WARPHEAP_RARE static std::uint64_t open_apart(const basicblocks& self, std::uint32_t cls,

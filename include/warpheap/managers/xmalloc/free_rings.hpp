@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The free Memoryblocks of XMalloc by size: four rings for each power of two of units. Everything
-/// is plain access under the heap's lock (memoryblocks.hpp).
+/// The free Memoryblocks of a zone by size: four rings for each power of two of units. Everything
+/// is plain access under the zone's lock (zone_list.hpp).
 ///
 /// With one ring for all sizes, as in the paper, a search walks past every block that is too small:
 /// a million blocks of 8 KiB took minutes in a heap that smaller classes had cut up

@@ -28,6 +28,9 @@ struct xmalloc_config {
   std::uint32_t list_blocks = 256;
   /// Requests below this many bytes are coalesced.
   std::size_t coalesce_below = 256;
+  /// Zones with a list of Memoryblocks each, and bytes of the smallest one.
+  std::uint32_t zones = 64;
+  std::size_t zone_bytes = std::size_t{4} << 20;
 };
 
 /// The number of no unit, and of no Superblock.
@@ -119,6 +122,13 @@ struct geometry {
                : static_cast<std::uint32_t>(ceil_log2(gross) - floor_log2(Config.smallest_block));
   }
 
+  static constexpr std::uint32_t most_zones = Config.zones;
+  /// Units of the smallest zone of a heap that has several.
+  static constexpr auto least_zone = static_cast<std::uint32_t>(Config.zone_bytes / unit);
+  static_assert(most_zones >= 1 && most_zones <= 64, "xmalloc_config::zones must be 1 to 64");
+  static_assert(is_power_of_two(Config.zone_bytes) && Config.zone_bytes / unit < most_units,
+                "xmalloc_config::zone_bytes must be a power of two, below 256 GiB");
+
   /// Units from one Basicblock of a Superblock to the next.
   WARPHEAP_HD static constexpr std::uint32_t block_units(std::uint32_t cls) {
     return static_cast<std::uint32_t>(block_bytes(cls) / unit);
@@ -131,6 +141,10 @@ struct geometry {
   WARPHEAP_HD static constexpr std::uint32_t least_units(std::uint32_t cls) {
     return superblock_units(cls, least_blocks);
   }
+  static_assert(least_zone >=
+                    1 + superblock_blocks * (Config.smallest_block << (classes - 1)) / unit,
+                "xmalloc_config::zone_bytes must have room for a Superblock");
+
   /// Blocks of the largest Superblock that fits into `units`.
   WARPHEAP_HD static constexpr std::uint32_t blocks_that_fit(std::uint32_t cls,
                                                              std::uint32_t units) {

@@ -48,7 +48,7 @@ class inspector {
                          3, number);
       });
     }
-    if (rank == 0) findings_.expect(!all_.moves() && !all_.memory().is_locked(), 9, 0);
+    if (rank == 0) findings_.expect(!all_.moves() && !any_locked(), 9, 0);
   }
 
  private:
@@ -96,38 +96,54 @@ class inspector {
     findings_.in_use(~std::uint64_t{0}, 0 - std::uint64_t{sizes::block_bytes(cls)});
   }
 
+  WARPHEAP_DEVICE bool any_locked() const {
+    bool any = false;
+    for (std::uint32_t zone = 0; zone < by().count(); ++zone) {
+      any = any || all_.memory().zones().lock_of(zone).is_locked();
+    }
+    return any;
+  }
+
   WARPHEAP_DEVICE void walk(std::uint64_t rank, std::uint64_t walkers) const {
-    const auto& memory = all_.memory();
-    std::uint32_t prev = none;
-    bool after_free = false;
-    std::uint64_t free_blocks = 0;
     std::uint64_t held = 0;
     std::int64_t unused = 0;
     std::uint64_t cached = 0;
     std::uint64_t i = 0;
-    for (std::uint32_t unit = 0; unit != memory.units(); ++i) {
-      const auto& head = memory.at(unit);
-      const bool is_free = head.state == memory_state::free;
-      const bool sound = head.prev == prev && head.next > unit && head.next <= memory.units() &&
-                         !(is_free && after_free) && head.state != memory_state::end;
-      if (rank == 0) findings_.expect(sound, 7, unit);
-      if (!sound) return;
-      free_blocks += is_free;
-      if (head.state == memory_state::superblock && rank == 0) {
-        const std::uint64_t state = all_.blocks().state(unit);
-        held += (state & superblocks<Config>::held) != 0;
-        const std::uint32_t in_use = all_.blocks().in_use(unit);
-        unused += in_use == 0;
-        cached += all_.blocks().blocks(unit) - in_use -
-                  static_cast<std::uint32_t>(popcount(static_cast<std::uint32_t>(state)));
+    std::uint32_t unit = 0;
+    for (std::uint32_t zone = 0; zone < by().count(); ++zone) {
+      const bool mine = zone % walkers == rank;
+      std::uint32_t prev = none;
+      std::uint32_t head = 0;
+      std::uint32_t tail = 0;
+      std::uint64_t free_blocks = 0;
+      // A block of a zone before may cover the front of this one, or all of it.
+      for (; unit < by().end(zone); ++i) {
+        const memory_head& block = all_.memory().at(unit);
+        const bool is_free = block.state == memory_state::free;
+        const std::uint32_t most =
+            block.state == memory_state::block ? by().units() : by().end(zone);
+        const bool sound = block.prev == prev && block.next > unit && block.next <= most &&
+                           !(is_free && tail != 0) && block.state <= memory_state::superblock;
+        if (rank == 0) findings_.expect(sound, 7, unit);
+        if (!sound) return;
+        tail = is_free ? block.next - unit : 0;
+        if (is_free && unit == by().begin(zone)) head = tail;
+        free_blocks += is_free;
+        if (block.state == memory_state::superblock && rank == 0) {
+          const std::uint64_t state = all_.blocks().state(unit);
+          held += (state & superblocks<Config>::held) != 0;
+          const std::uint32_t in_use = all_.blocks().in_use(unit);
+          unused += in_use == 0;
+          cached += all_.blocks().blocks(unit) - in_use -
+                    static_cast<std::uint32_t>(popcount(static_cast<std::uint32_t>(state)));
+        }
+        if (i % walkers == rank) memory_block(unit, block.next - unit);
+        prev = unit;
+        unit = block.next;
       }
-      if (i % walkers == rank) memory_block(unit, head.next - unit);
-      after_free = is_free;
-      prev = unit;
-      unit = head.next;
+      if (mine) rooms(zone, head, tail, free_blocks);
     }
     if (rank != 0) return;
-    findings_.expect(memory.at(memory.units()).prev == prev, 7, memory.units());
     std::uint64_t entries = 0;
     std::uint64_t blocks = 0;
     for (std::uint32_t cls = 0; cls < sizes::classes; ++cls) {
@@ -137,30 +153,36 @@ class inspector {
       }
     }
     findings_.expect(entries == held && blocks == cached && all_.blocks().unused() == unused, 5, 0);
-    rings(free_blocks);
   }
 
-  /// Each ring has all free blocks of its size, once: rings of others would have more or fewer
-  /// together, or end in one that is of another size.
-  WARPHEAP_DEVICE void rings(std::uint64_t free_blocks) const {
+  /// What is known of a zone without its lock is true, and each ring has all free blocks of its
+  /// size, once: rings of others would have more or fewer together, or end in one that is of
+  /// another size.
+  WARPHEAP_DEVICE void rooms(std::uint32_t zone, std::uint32_t head, std::uint32_t tail,
+                             std::uint64_t free_blocks) const {
     const auto& memory = all_.memory();
+    const auto& room = memory.zones().room();
+    findings_.expect(room.head(zone) == head && room.tail(zone) == tail && room.agrees(zone), 10,
+                     zone);
+    const auto free = memory.zones().free(zone);
     std::uint64_t left = free_blocks;
     for (int ring = 0; ring < free_ring_heads::rings; ++ring) {
-      const std::uint32_t first = memory.free().first(ring);
-      findings_.expect(memory.free().is_occupied(ring) == (first != none), 8, ring);
+      const std::uint32_t first = free.first(ring);
+      findings_.expect(free.is_occupied(ring) == (first != none), 8, ring);
       if (first == none) continue;
       std::uint32_t unit = first;
       do {
-        const bool is_free = left != 0 && unit < memory.units() &&
+        const bool is_free = left != 0 && unit >= by().begin(zone) && unit < by().end(zone) &&
                              memory.at(unit).state == memory_state::free &&
-                             memory.free().ring_of(memory.at(unit).next - unit) == ring;
+                             free.ring_of(memory.at(unit).next - unit) == ring;
         findings_.expect(is_free, 8, unit);
         if (!is_free) return;
+        findings_.expect(!room.is_out(zone, memory.at(unit).next - unit), 10, zone);
         --left;
-        unit = memory.free().next(unit);
+        unit = free.next(unit);
       } while (unit != first);
     }
-    findings_.expect(left == 0, 8, memory.units());
+    findings_.expect(left == 0, 8, by().end(zone));
   }
 
   WARPHEAP_DEVICE void memory_block(std::uint32_t unit, std::uint32_t units) const {
@@ -206,6 +228,8 @@ class inspector {
     findings_.expect(live >= 1 && live <= pieces, 6, unit);
     findings_.in_use(live, bytes);
   }
+
+  WARPHEAP_DEVICE const zones<Config>& by() const { return all_.memory().zones().by(); }
 
   const supply<Config>& all_;
   inspection& findings_;

@@ -2,29 +2,35 @@
 #pragma once
 
 /// \file
-/// The bottom of XMalloc: a linked list of Memoryblocks, free and in use, that tile the heap. A
-/// search looks at the free ones (free_rings.hpp); a block that is freed merges with free
-/// neighbours.
+/// The bottom of XMalloc: Memoryblocks, free and in use, that tile the heap. It is divided into
+/// zones (zones.hpp), each with a list of its own (zone_list.hpp) behind a lock of its own.
 ///
-/// One lock guards the list, so headers of neighbours, which are read and changed while blocks
-/// merge and split, never go out of date. Everything that says `\pre locked` is plain access. A
-/// block is cut off the end of a free one, which keeps its place in its ring unless it is now of
-/// another one. A futile search records its size, and searches for that or more return at once
-/// until a merged block is that large.
+/// A request begins at a zone that its multiprocessor and warp choose, so that those which run at
+/// the same time begin at different ones. It goes on to the next zone if this one has nothing, or
+/// if others hold its lock. A block goes back to the zone in which it begins. Free blocks do not
+/// merge over the borders of zones; a request that fits into no zone gets a block over borders,
+/// under the locks of all zones that it touches, and such a block falls apart when it is freed
+/// (joined_zones.hpp).
 ///
-/// Lanes that call together hold the lock together. If one free block is large enough for all that
+/// Lanes that call together hold a lock together. If one free block is large enough for all that
 /// they want, it is split in one step, and what they free in a row is freed as one block; otherwise
 /// they come one after the other.
 ///
-/// Progress: blocking. The lanes that hold the lock search the free blocks at most three times each
-/// and wait only for each other. A lane that wants a block gives up as soon as there is none of
-/// that size; where memory is scarce, also after others have held the lock several times: there,
-/// most lanes that hold it find nothing, and so many queue that waiting for a turn takes longer
+/// Progress: blocking. The lanes that hold a lock search the free blocks of its zone at most three
+/// times each, and wait only for each other, or for the lock of a zone with a higher number. A lane
+/// that wants a block goes to each zone once, if that may have one of its size. It waits at a zone
+/// only if others hold the locks of all of the next few, and gives it up as soon as there is none
+/// of that size; where memory is scarce, also after others have held locks several times: there,
+/// most lanes that hold them find nothing, and so many queue that waiting for a turn takes longer
 /// than everything else.
 
 #include "warpheap/heap/region.hpp"
 #include "warpheap/managers/xmalloc/free_rings.hpp"
 #include "warpheap/managers/xmalloc/geometry.hpp"
+#include "warpheap/managers/xmalloc/joined_zones.hpp"
+#include "warpheap/managers/xmalloc/zone_list.hpp"
+#include "warpheap/managers/xmalloc/zone_table.hpp"
+#include "warpheap/managers/xmalloc/zone_tour.hpp"
 #include "warpheap/simt/simt.hpp"
 #include "warpheap/sync/group_sum.hpp"
 
@@ -34,141 +40,149 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace xmalloc_parts {
 
-enum class memory_state : std::uint32_t { free = 0, block = 1, superblock = 2, end = 3 };
-
 template <xmalloc_config Config>
 class memoryblocks {
+  using list = zone_list<Config>;
+
  public:
   using sizes = geometry<Config>;
-
-  /// Before a Memoryblock's first byte.
-  struct header {
-    std::uint32_t next;
-    /// `none` for the first.
-    std::uint32_t prev;
-    memory_state state;
-    /// A block_word, of a block in use.
-    std::uint32_t word;
-  };
-
-  /// How often others may hold the lock before a lane gives up: where not even the smallest
-  /// Superblock fits; where no free block is `scarce` times as large as what the lane wants; and
-  /// otherwise.
-  static constexpr std::uint32_t few_holders = 4;
-  static constexpr std::uint32_t some_holders = 16;
-  static constexpr std::uint32_t any_holders = ~0u;
-  static constexpr std::uint32_t scarce = 16;
+  using tour = zone_tour<Config>;
 
   memoryblocks() = default;
-  memoryblocks(region_cursor& cursor, std::uint32_t units)
-      : shared_(cursor.take<shared_words>(1)), units_(units) {
-    // The end is a header that is never free.
-    base_ = cursor.take<std::byte>(std::size_t{units} * sizes::unit + sizeof(header), 128);
-  }
+  memoryblocks(region_cursor& cursor, std::uint32_t units) : zones_(cursor, units) {}
 
-  WARPHEAP_HD std::uint32_t units() const { return units_; }
-  WARPHEAP_HD std::byte* base() const { return base_; }
-  WARPHEAP_HD header& at(std::uint32_t unit) const {
-    return *reinterpret_cast<header*>(base_ + std::size_t{unit} * sizes::unit);
-  }
+  WARPHEAP_HD std::uint32_t units() const { return zones_.by().units(); }
+  WARPHEAP_HD std::byte* base() const { return zones_.base(); }
+  WARPHEAP_HD memory_head& at(std::uint32_t unit) const { return zones_.at(unit); }
   WARPHEAP_HD std::byte* bytes_of(std::uint32_t unit) const {
-    return base_ + std::size_t{unit} * sizes::unit + sizes::memory_header;
+    return base() + std::size_t{unit} * sizes::unit + sizes::memory_header;
   }
   /// The unit that `block`, a pointer into the heap, lies in.
   WARPHEAP_HD std::uint32_t unit_of(const std::byte* block) const {
-    return static_cast<std::uint32_t>(static_cast<std::size_t>(block - base_) / sizes::unit);
+    return static_cast<std::uint32_t>(static_cast<std::size_t>(block - base()) / sizes::unit);
   }
 
-  WARPHEAP_DEVICE void format(std::uint64_t rank) const {
-    if (rank != 0) return;
-    at(0) = {units_, none, memory_state::free, 0};
-    at(units_) = {none, 0, memory_state::end, 0};
-    shared_->lock = 0;
-    free().format();
-    free().link(0, units_);
-    shared_->none_from = units_ + 1;
+  WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
+    zones_.format(rank, count);
   }
 
-  /// Whether no block of `units` is free. Relaxed: the word changes only under the lock, and a lane
-  /// that has acquired a free has acquired what it wrote here.
+  /// Whether no block of `units` is free.
   WARPHEAP_DEVICE bool is_out(std::uint32_t units) const {
-    return units >= simt::atomic_ref(shared_->none_from).load(simt::order::relaxed);
+    return zones_.is_out_in_each(units) && zones_.room().find_row(zones_.by(), units).first == none;
+  }
+  /// Whether no Superblock of a class has room. They do not lie across borders.
+  WARPHEAP_DEVICE bool is_out_for_superblocks(std::uint32_t cls) const {
+    return zones_.is_out_in_each(sizes::least_units(cls));
   }
 
-  /// A block of `units`; `none` if there is none, or if memory is scarce and others hold the lock
+  /// A block of `units`; `none` if there is none, or if memory is scarce and others hold the locks
   /// all the time.
-  /// \param kept free blocks of this many units stay whole: `none`, too, if there is one. 0: take
-  /// any
+  /// \param kept free blocks of this many units stay whole: `none`, too, if there is one where the
+  /// lane has looked. 0: take any
   WARPHEAP_DEVICE std::uint32_t take(std::uint32_t units, std::uint32_t kept = 0) const {
     if (is_out(units)) return none;
-    const simt::group together = simt::coalesced(base_);
-    const std::uint32_t key = lock(together, units);
-    if (key == none) return none;
+    const simt::group together = simt::coalesced(base());
     std::uint32_t taken = none;
-    if (together.size() != 1 && !together.any(kept != 0)) taken = take_together(together, units);
-    if (!together.any(taken != none)) {  // all of them have something, or none
-      in_turn(together, together.mask(), [&] {
-        const std::uint32_t found = kept != 0 && search(kept) != none ? none : search(units);
-        if (found != none) taken = cut(found, units, memory_state::block);
+    bool wants = true;
+    visit_zones(together, units, wants, [&](std::uint32_t zone) {
+      if (together.size() != 1 && together.all(wants && kept == 0)) {
+        taken = take_together(zone, together, units);
+        wants = taken == none;
+      }
+      in_turn(together, together.ballot(wants), [&] {
+        const std::uint32_t found = simt::call_apart(&take_one, zones_, zone, units, kept);
+        wants = found == none;
+        if (!wants && found != stays_whole) taken = found;
       });
-    }
-    unlock(together, key);
+    });
+    if (wants && zones_.by().count() != 1) taken = simt::call_apart(&take_joined, zones_, units);
     return taken;
   }
 
   /// A block for a Superblock of a class, as large as there is, up to a whole one; `none` like
   /// `take`. \param blocks receives the number of Basicblocks that fit into it
   WARPHEAP_DEVICE std::uint32_t take_superblock(std::uint32_t cls, std::uint32_t& blocks) const {
-    if (is_out(sizes::least_units(cls))) return none;
-    const simt::group together = simt::coalesced(base_);
-    const std::uint32_t key = lock(together, sizes::least_units(cls));
-    if (key == none) return none;
+    const std::uint32_t whole = sizes::superblock_units(cls);
+    const std::uint32_t least = sizes::least_units(cls);
+    if (is_out_for_superblocks(cls)) return none;
+    const simt::group together = simt::coalesced(base());
     std::uint32_t taken = none;
-    in_turn(together, together.mask(), [&] {
-      std::uint32_t found = search(sizes::superblock_units(cls));
-      if (found == none) found = search_large(sizes::least_units(cls));
-      if (found == none) return;
-      blocks = sizes::blocks_that_fit(cls, size_of(found));
-      taken = cut(found, sizes::superblock_units(cls, blocks), memory_state::superblock);
-    });
-    unlock(together, key);
+    bool wants = true;
+    for (const std::uint32_t wanted : {whole, least}) {
+      visit_zones(together, wanted, wants, [&](std::uint32_t zone) {
+        in_turn(together, together.ballot(wants), [&] {
+          const std::uint64_t split =
+              simt::call_apart(&split_one, zones_, zone, cls, wanted == whole);
+          taken = static_cast<std::uint32_t>(split);
+          if (taken == none) return;
+          blocks = static_cast<std::uint32_t>(split >> 32);
+          wants = false;
+        });
+      });
+    }
     return taken;
   }
 
   WARPHEAP_DEVICE void give(std::uint32_t unit) const {
-    const simt::group together = simt::coalesced(base_);
-    const std::uint32_t key = lock(together, whatever_is_free);
+    const std::uint32_t zone = zones_.by().of(unit);
+    const bool is_joined = at(unit).next > zones_.by().end(zone);
+    const simt::group together = simt::coalesced(base()).match(is_joined ? none : zone);
+    if (is_joined) return simt::call_apart(&give_joined, zones_, unit);
+    together.sync();  // what members did comes before what the leader releases
+    std::uint32_t key = none;
+    if (together.is_leader()) key = zones_.lock_of(zone).lock([] { return false; });
+    together.sync();  // what the leader has acquired is the members' as well
     const row freed = row_of(together, unit);
     at(unit).word = 0;  // also inside a row, where nothing else tells that the block is free
-    in_turn(together, freed.firsts, [&] {
-      join(unit, freed.end);
-      const std::uint32_t size = size_of(merge(unit));
-      if (is_out(size)) {
-        simt::atomic_ref(shared_->none_from).store(size + 1, simt::order::relaxed);
-      }
-    });
-    unlock(together, key);
+    in_turn(together, freed.firsts,
+            [&] { simt::call_apart(&give_one, zones_, zone, unit, freed.end); });
+    unlock(together, zone, key);
   }
 
   // Only while no lane allocates.
 
-  WARPHEAP_DEVICE bool is_locked() const { return shared_->lock % 2 != 0; }
-  WARPHEAP_DEVICE free_rings<sizes> free() const { return {shared_->free, base_}; }
+  WARPHEAP_HD const zone_table<Config>& zones() const { return zones_; }
 
  private:
-  // Nanoseconds: about the time that the lock is held.
-  static constexpr std::uint32_t shortest_pause = 64;
-  static constexpr std::uint32_t longest_pause = 2000;
-  static constexpr std::uint32_t whatever_is_free = 0;
+  /// No block begins there.
+  static constexpr std::uint32_t stays_whole = none - 1;
 
-  struct shared_words {
-    /// Odd while lanes hold the lock.
-    alignas(128) std::uint32_t lock;
-    free_ring_heads free;
-    /// No free block has that many units.
-    alignas(128) std::uint32_t none_from;
-  };
-  WARPHEAP_DEVICE std::uint32_t size_of(std::uint32_t unit) const { return at(unit).next - unit; }
+  // Apart, because each of them needs many registers by itself. No two of a chain of such calls
+  // have parameters and results of equal sizes, which is all that ptxas knows of a function's type.
+
+  WARPHEAP_RARE static typename tour::stop next_stop(tour& on, std::uint32_t units) {
+    return on.next(units);
+  }
+  /// What `take` returns, but `stays_whole` if a block of `kept` units is free.
+  WARPHEAP_RARE static std::uint32_t take_one(const zone_table<Config>& of, std::uint32_t zone,
+                                              std::uint32_t units, std::uint32_t kept) {
+    const list at_zone = of.list_of(zone);
+    if (kept != 0 && at_zone.search(kept) != none) return stays_whole;
+    const std::uint32_t found = at_zone.search(units);
+    return found == none ? none : at_zone.cut(found, units, memory_state::block);
+  }
+  /// [ Basicblocks:32 | unit:32 ]
+  WARPHEAP_RARE static std::uint64_t split_one(const zone_table<Config>& of, std::uint32_t zone,
+                                               std::uint32_t cls, bool whole) {
+    const list at_zone = of.list_of(zone);
+    const std::uint32_t found = whole ? at_zone.search(sizes::superblock_units(cls))
+                                      : at_zone.search_large(sizes::least_units(cls));
+    if (found == none) return none;
+    const std::uint32_t blocks = sizes::blocks_that_fit(cls, at_zone.size_of(found));
+    const std::uint32_t units = sizes::superblock_units(cls, blocks);
+    return std::uint64_t{blocks} << 32 | at_zone.cut(found, units, memory_state::superblock);
+  }
+  WARPHEAP_RARE static void give_one(const zone_table<Config>& of, std::uint32_t zone,
+                                     std::uint32_t unit, std::uint32_t end) {
+    of.list_of(zone).give(unit, end);
+  }
+  WARPHEAP_RARE static std::uint32_t take_joined(const zone_table<Config>& from,
+                                                 std::uint32_t units) {
+    return joined_zones<Config>(from).take(units);
+  }
+  WARPHEAP_RARE static void give_joined(const zone_table<Config>& to, std::uint32_t unit) {
+    joined_zones<Config>(to).give(unit);
+  }
 
   /// Calls `locked()` in each of `lanes`, members of a group that holds the lock, one after the
   /// other.
@@ -203,61 +217,42 @@ class memoryblocks {
     return below.empty() ? simt::lane_id() : highest_bit(below.bits());
   }
 
-  /// The leader takes the lock for its group, whose members want `units` each. What `unlock` wants;
-  /// `none` if they shall give up: see the head of this file.
-  WARPHEAP_DEVICE std::uint32_t lock(const simt::group& together, std::uint32_t units) const {
-    const std::uint32_t least = together.least(units);
-    together.sync();  // what members did comes before what the leader releases
-    std::uint32_t key = none;
-    if (together.is_leader()) key = lock(least);
-    together.sync();  // what the leader has acquired is the members' as well
-    return together.broadcast(key);
-  }
-  WARPHEAP_DEVICE void unlock(const simt::group& together, std::uint32_t key) const {
-    together.sync();  // what members wrote comes before what the leader releases
-    if (together.is_leader()) simt::atomic_ref(shared_->lock).store(key + 2, simt::order::release);
-  }
-
-  /// For a lane that wants `units`.
-  WARPHEAP_DEVICE std::uint32_t most_holders(std::uint32_t units) const {
-    if (units == whatever_is_free) return any_holders;
-    if (is_out(sizes::least_units(0))) return few_holders;
-    const bool is_scarce = units > units_ / scarce || is_out(scarce * units);
-    return is_scarce ? some_holders : any_holders;
-  }
-
-  WARPHEAP_DEVICE std::uint32_t lock(std::uint32_t units) const {
-    const simt::atomic_ref word(shared_->lock);
-    std::uint32_t holders = most_holders(units);
-    std::uint32_t pause = shortest_pause;
-    std::uint32_t seen = word.load(simt::order::relaxed);
+  /// Calls `serve(list)` in all members, with the lock of that list, for each zone that may have
+  /// `units`, until no member wants anything. A collective.
+  template <class Serve>
+  WARPHEAP_DEVICE void visit_zones(const simt::group& together, std::uint32_t units,
+                                   const bool& wants, const Serve& serve) const {
+    tour on(zones_);
     for (;;) {
-      // Acquire pairs with the release in `unlock`: what the last holder wrote, and what the last
-      // owners of free blocks did in them.
-      if (seen % 2 == 0 && word.compare_exchange(seen, seen + 1, simt::order::acquire)) return seen;
-      const std::uint32_t held = seen;
-      simt::backoff(pause);
-      pause = pause < longest_pause ? 2 * pause : longest_pause;
-      seen = word.load(simt::order::relaxed);
-      if (seen == held) continue;
-      if (is_out(units)) return none;
-      if (holders == any_holders) continue;
-      --holders;
-      if (holders == 0) return none;
+      const std::uint32_t least = together.least(wants ? units : none);
+      if (least == none) return;
+      together.sync();  // what members did comes before what the leader releases
+      typename tour::stop stop;
+      if (together.is_leader()) stop = simt::call_apart(&next_stop, on, least);
+      together.sync();  // what the leader has acquired is the members' as well
+      stop.key = together.broadcast(stop.key);
+      if (stop.key == none) return;
+      stop.zone = together.broadcast(stop.zone);
+      serve(stop.zone);
+      unlock(together, stop.zone, stop.key);
     }
+  }
+  WARPHEAP_DEVICE void unlock(const simt::group& together, std::uint32_t zone,
+                              std::uint32_t key) const {
+    together.sync();  // what members wrote comes before what the leader releases
+    if (together.is_leader()) zones_.lock_of(zone).unlock(key);
   }
 
   /// Blocks of `units` for all members, out of one free block; none for any if there is no such
   /// block. \pre locked
-  WARPHEAP_DEVICE std::uint32_t take_together(const simt::group& together,
+  WARPHEAP_DEVICE std::uint32_t take_together(std::uint32_t zone, const simt::group& together,
                                               std::uint32_t units) const {
     const auto sums = sync::sum_over<std::uint64_t>(together, units);
-    if (sums.total > units_) return none;
+    if (sums.total > zones_.by().units()) return none;
     const auto all = static_cast<std::uint32_t>(sums.total);
     std::uint32_t first = none;
     if (together.is_leader()) {
-      const std::uint32_t found = search(all);
-      if (found != none) first = cut(found, all, memory_state::block);
+      first = simt::call_apart(&take_one, zones_, zone, all, 0u);
     }
     first = together.broadcast(first);
     if (first == none) return none;
@@ -269,73 +264,13 @@ class memoryblocks {
     } else {
       at(unit) = {unit + units, prev, memory_state::block, block_word::memory().bits()};
     }
-    if (unit + units == first + all) at(first + all).prev = unit;
+    if (unit + units == first + all) {
+      zones_.list_of(zone).set_before(first + all, unit);
+    }
     return unit;
   }
 
-  /// A free block of `units` or more. \pre locked
-  WARPHEAP_DEVICE std::uint32_t search(std::uint32_t units) const {
-    if (is_out(units)) return none;
-    const std::uint32_t found =
-        free().find(units, [&](std::uint32_t unit) { return size_of(unit); });
-    if (found == none) simt::atomic_ref(shared_->none_from).store(units, simt::order::relaxed);
-    return found;
-  }
-
-  /// A block of the ring of the largest ones, if that is `units` or more; otherwise as `search`.
-  /// \pre locked
-  WARPHEAP_DEVICE std::uint32_t search_large(std::uint32_t units) const {
-    const std::uint32_t found = free().large();
-    return found != none && size_of(found) >= units ? found : search(units);
-  }
-
-  /// The last `units` of a free block, or all of it, for use. \pre locked
-  WARPHEAP_DEVICE std::uint32_t cut(std::uint32_t unit, std::uint32_t units,
-                                    memory_state state) const {
-    const std::uint32_t before = size_of(unit);
-    std::uint32_t taken = unit;
-    if (before == units) {
-      free().unlink(unit, before);
-    } else {
-      taken = at(unit).next - units;
-      join(taken, at(unit).next);
-      at(taken).prev = unit;
-      at(unit).next = taken;
-      free().resize(unit, before, before - units);
-    }
-    at(taken).state = state;
-    at(taken).word = block_word::memory().bits();
-    return taken;
-  }
-
-  /// Frees a block, and merges it with its free neighbours. Returns the block that it is then a
-  /// part of. \pre locked
-  WARPHEAP_DEVICE std::uint32_t merge(std::uint32_t unit) const {
-    header& freed = at(unit);
-    freed.state = memory_state::free;
-    if (at(freed.next).state == memory_state::free) {
-      free().unlink(freed.next, size_of(freed.next));
-      join(unit, at(freed.next).next);
-    }
-    if (freed.prev != none && at(freed.prev).state == memory_state::free) {
-      const std::uint32_t front = freed.prev;
-      const std::uint32_t before = size_of(front);
-      join(front, freed.next);
-      free().resize(front, before, size_of(front));
-      return front;
-    }
-    free().link(unit, size_of(unit));
-    return unit;
-  }
-
-  WARPHEAP_DEVICE void join(std::uint32_t unit, std::uint32_t next) const {
-    at(unit).next = next;
-    at(next).prev = unit;
-  }
-
-  shared_words* shared_ = nullptr;
-  std::byte* base_ = nullptr;
-  std::uint32_t units_ = 0;
+  zone_table<Config> zones_;
 };
 
 }  // namespace xmalloc_parts

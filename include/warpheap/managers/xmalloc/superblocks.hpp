@@ -80,8 +80,9 @@ class superblocks {
   /// blocks, up to `lent` of them for callers. `none` if there is no memory.
   WARPHEAP_DEVICE std::uint32_t carve(std::uint32_t cls, std::uint32_t wanted, std::uint32_t lent,
                                       taken& got) const {
-    std::uint32_t blocks = 0;
-    const std::uint32_t unit = memory_.take_superblock(cls, blocks);
+    const std::uint64_t room = simt::call_apart(&take_apart, memory_, cls);
+    const auto unit = static_cast<std::uint32_t>(room);
+    const auto blocks = static_cast<std::uint32_t>(room >> 32);
     if (unit == none) return none;
     for (std::uint32_t i = 0; i < blocks; ++i) {
       std::byte* const first = block(unit, cls, i);
@@ -169,6 +170,13 @@ class superblocks {
   WARPHEAP_DEVICE std::int64_t unused() const { return *unused_; }
 
  private:
+  /// Apart from the refill around it, which needs many registers by itself. [ blocks:32 | unit:32 ]
+  WARPHEAP_RARE static std::uint64_t take_apart(const memoryblocks<Config>& from,
+                                                std::uint32_t cls) {
+    std::uint32_t blocks = 0;
+    const std::uint32_t unit = from.take_superblock(cls, blocks);
+    return std::uint64_t{blocks} << 32 | unit;
+  }
   /// Apart from the trim around it, which needs many registers by itself.
   WARPHEAP_RARE static void give_apart(memoryblocks<Config> memory, std::uint32_t unit) {
     memory.give(unit);

@@ -10,15 +10,17 @@
 /// FIFOs of free ones (the first level). If those of the class are empty, a Superblock with free
 /// Basicblocks is taken from a FIFO of such (the second level), or split off the heap; some of its
 /// Basicblocks fill a first-level FIFO. It has 32 Basicblocks, or fewer where no whole one fits,
-/// but at least 4. Larger requests, like Superblocks, are Memoryblocks of the heap, a linked list
-/// that is searched for a fit. A freed piece decrements its parent's count; a freed Basicblock goes
-/// into a first-level FIFO or, if that is full, back to its Superblock; a Memoryblock merges with
-/// its free neighbours.
+/// but at least 4. Larger requests, like Superblocks, are Memoryblocks of the heap, whose zones
+/// have a linked list each that is searched for a fit. A freed piece decrements its parent's count;
+/// a freed Basicblock goes into a first-level FIFO or, if that is full, back to its Superblock; a
+/// Memoryblock merges with its free neighbours of its zone.
 ///
 /// Layout (defaults):
 ///
-///     [ trims, moves | FIFOs: counts, ends, slots | lock, rings | Memoryblocks ... | end ]
-///     [ Superblocks of which callers have no block: how many ]
+///     [ trims, moves | FIFOs: counts, ends, slots | lock, rings | ... a pair for each zone ]
+///     [ what zones have: zones that begin, that end free: 2 u64 | largest: u8 each, 8 a word ]
+///     [ no free one from so many units on, free units at the front, at the end: 3 u32 a zone ]
+///     [ zone: Memoryblocks ... | zone ... | Superblocks of which callers have no block: how many ]
 ///     Memoryblock:  [ next: u32 | prev: u32 | state: u32 | word ] [ bytes ... ]   n x 64 B
 ///     Superblock:   a Memoryblock of [ {held:1, map:32}: u64 | class, lent, blocks: 3 u32 | 4 B ]
 ///                   [ Basicblock 0 | ... | Basicblock blocks - 1 ]          lent: to callers
@@ -37,51 +39,54 @@
 ///    many as there are blocks that are neither in a map nor lent, and the count of Superblocks of
 ///    which no block is lent is right (0);
 /// I6 a parent in use has 1 to as many live pieces as it was made with (unit);
-/// I7 Memoryblocks tile the heap, neighbours agree, and no two free ones touch (unit);
-/// I8 a ring has each free Memoryblock of its sizes once (unit);
-/// I9 nothing is locked and nothing is being moved (0).
+/// I7 Memoryblocks tile the heap; in a zone, neighbours agree and no two free ones touch; only a
+///    block in use lies across a border (unit);
+/// I8 a ring has each free Memoryblock of its zone and sizes once (unit);
+/// I9 nothing is locked and nothing is being moved (0);
+/// I10 what is said of a zone outside its list is true (zone).
 ///
 /// Progress: FIFOs are waited for as bounded_queue.hpp says; Superblocks' words are lock-free; the
-/// heap is blocking, behind a lock whose holders wait only for each other. A lane that finds no
-/// block starts over when others took what it saw, or while as many groups of its class refill as
-/// may: each of those ends without waiting for it. It waits for a trim's end: the lanes that trim
-/// wait for the heap's lock alone, for FIFOs and for each other. Members of a group wait for their
-/// leader, which is at one of these, or looks for them whether another try is worth it; no leader
-/// waits for members of another group, except those that hold the heap's lock with it, each of
-/// which only takes or frees a Memoryblock. What else may bring memory, moves of blocks that others
-/// have begun and trims, is tried a bounded number of times: 16 looks, two trims after which
-/// callers have blocks of all Superblocks, or a thousand after which they have none of many.
+/// heap is blocking, behind locks of zones whose holders wait only for each other, or for a zone of
+/// a higher number. A lane that finds no block starts over when others took what it saw, or while
+/// as many groups of its class refill as may: each of those ends without waiting for it. It waits
+/// for a trim's end: the lanes that trim wait for locks of zones alone, for FIFOs and for each
+/// other. Members of a group wait for their leader, which is at one of these, or looks for them
+/// whether another try is worth it; no leader waits for members of another group, except those that
+/// hold a zone's lock with it, each of which only takes or frees a Memoryblock. What else may bring
+/// memory, moves of blocks that others have begun and trims, is tried a bounded number of times: 16
+/// looks, two trims after which callers have blocks of all Superblocks, or a thousand after which
+/// they have none of many.
 ///
 /// Steady load: a request that no FIFO serves looks at a few words, 16 times at most. It searches
-/// the list of Memoryblocks only if one may be large enough, one lane after the other behind its
-/// lock, and gives up if none is left, or if it does not get the lock soon where memory is
-/// scarce. A trim, for which all would wait, begins only if some Superblock has no block that
-/// callers hold. Lanes that find a class being refilled look again after longer and longer pauses:
-/// a hundred thousand that looked at the same few words delayed those that refilled.
-/// Most blocks of 1 to 32 KiB are Memoryblocks, taken one after the other: a launch took 9.88 s.
-/// What was tried, with the times of each form, is in docs/decisions/0044 and 0046.
+/// the lists of zones that may have a Memoryblock as large, one lane of a zone after the other, and
+/// gives up if none is left, or if it does not get a lock soon where memory is scarce. A trim, for
+/// which all would wait, begins only if some Superblock has no block that callers hold. Lanes that
+/// find a class being refilled look again after longer and longer pauses: a hundred thousand that
+/// looked at the same few words delayed those that refilled. Most blocks of 1 to 32 KiB are
+/// Memoryblocks. With one list for the whole heap, they came one after the other, and a launch took
+/// 9.88 s (docs/decisions/0055). What else was tried is in docs/decisions/0044 and 0046.
 ///
 /// On a heap that an earlier fill has left in Superblocks of another class, what counts is how many
-/// requests one turn at the lock serves, and one trim (docs/decisions/0044 and 0046). So a trim
+/// requests one turn at a lock serves, and one trim (docs/decisions/0044 and 0046). So a trim
 /// returns an eighth of the heap, if callers have nothing of as much, but ends after 1024
 /// Superblocks; all lanes of the group that begins it take part; a Superblock of fewer blocks takes
 /// what has no room for a whole one; and lanes that call together take Memoryblocks out of one, and
 /// free them as one where they lie in a row. In the survey's case `sequence`, blocks of 8 KiB come
-/// after all smaller sizes: its longest launch took 3.2 s, and the median of that size is 273 ms.
+/// after all smaller sizes: with one list, its longest launch took 3.2 s, and the median of that
+/// size was 273 ms.
 ///
-/// Larger blocks come from that list one group of lanes after the other: a million of 8 KiB took a
-/// second on a new heap when each lane searched by itself. Four rings of free Memoryblocks for each
-/// power of two (free_rings.hpp) keep a search from walking past those that are too small. But the
-/// lock hands out and takes back one or two million of them a second: 262,144 lanes that exchange
-/// 32 blocks of 1 to 32 KiB each took 5.8 to 9.9 s.
+/// A lock hands out and takes back one or two million Memoryblocks a second, one group of lanes
+/// after the other. So there are up to 64 zones, of 4 MiB or more, and groups that run at the same
+/// time begin at different ones. Four rings of free Memoryblocks for each power of two in each zone
+/// (free_rings.hpp) keep a search from walking past those that are too small.
 ///
-/// Null: FIFOs of the class and heap had nothing, and neither could a trim bring anything, when the
-/// lane looked there in turn, and no refill or trim was under way; or other lanes took what each of
-/// 16 trims had returned, or of a thousand where many Superblocks were left. Not exact: memory that
-/// others take in one place and free in another meanwhile may be missed, and so may a Memoryblock
-/// where memory is scarce and others hold the heap's lock time after time (memoryblocks.hpp); and
-/// so may a Superblock of which callers have no block, while a block of another one comes back and
-/// is lent again.
+/// Null: FIFOs of the class and all zones of the heap had nothing, and neither could a trim bring
+/// anything, when the lane looked there in turn, and no refill or trim was under way; or other
+/// lanes took what each of 16 trims had returned, or of a thousand where many Superblocks were
+/// left. Not exact: memory that others take in one place and free in another meanwhile may be
+/// missed, and so may a Memoryblock where memory is scarce and others hold locks of zones time
+/// after time (memoryblocks.hpp); and so may a Superblock of which callers have no block, while a
+/// block of another one comes back and is lent again.
 ///
 /// Deviations from the paper, and why:
 /// - requests are coalesced among the lanes that happen to call together, by shuffles; a team that
@@ -98,11 +103,15 @@
 ///   not at once: they are in a FIFO, whose middle no lane can reach. Each counts the blocks that
 ///   callers have, so that a request knows whether a trim can bring anything;
 /// - where no Superblock of 32 blocks fits, one of as many as fit is made: otherwise all requests
-///   for its blocks would be served one by one behind the heap's lock;
+///   for its blocks would be served one by one behind locks;
 /// - a request for which there is no Superblock gets a Memoryblock of its own size: heaps that are
 ///   smaller than a Superblock work, and the heap's last bytes are used;
-/// - one lock guards the list of Memoryblocks, for all lanes that call together, and free ones are
-///   linked in four rings for each power of two, so that a search does not walk past all others.
+/// - the list of Memoryblocks is divided into zones with a lock each, which lanes that call
+/// together
+///   take together; free memory on both sides of a border is joined for a request that no zone can
+///   serve;
+/// - free ones are linked in four rings for each power of two, so that a search does not walk past
+///   all others.
 
 #include "warpheap/heap/fit_units.hpp"
 #include "warpheap/heap/manager.hpp"
@@ -141,7 +150,7 @@ class xmalloc {
                      "Free Superblocks return to the heap when a request finds no memory.",
                      "A Superblock counts the blocks that callers have.",
                      "Without room for a Superblock, smaller ones are made, or Memoryblocks.",
-                     "One lock guards the list of Memoryblocks."},
+                     "The list of Memoryblocks is divided into zones with a lock each."},
   };
 
   /// \throws invalid_argument if the region is larger than 256 GiB

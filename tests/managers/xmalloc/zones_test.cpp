@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A heap in zones: where they lie, that none is forgotten, and blocks that lie across their
+// borders.
+#include "machine.hpp"
+#include "small.hpp"
+#include "take_and_give.hpp"
+
+#include "warpheap/core/units.hpp"
+#include "warpheap/heap/heap.hpp"
+
+#include <gtest/gtest.h>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+using division = xmalloc_parts::zones<xmalloc_config{}>;
+
+TEST(xmalloc_zones, tile_a_heap_of_any_size) {
+  constexpr std::uint32_t least = 65536;
+  for (const std::uint32_t units :
+       {1u, 65535u, 65536u, 131071u, 131072u, 3 * least + 5, 64 * least - 1, 64 * least,
+        65 * least - 1, 65 * least, 128 * least, 1u << 31, ~0u - 1}) {
+    const division all(units);
+    ASSERT_GE(all.count(), 1u) << units;
+    EXPECT_LE(all.count(), 64u) << units;
+    EXPECT_LE(all.count(), division::most_of(units)) << units;
+    EXPECT_EQ(all.count() == 1, units < 2 * least) << units;
+    std::uint32_t begin = 0;
+    for (std::uint32_t zone = 0; zone < all.count(); ++zone) {
+      EXPECT_EQ(all.begin(zone), begin);
+      EXPECT_EQ(all.of(begin), zone);
+      EXPECT_EQ(all.of(all.end(zone) - 1), zone);
+      EXPECT_GE(all.size(zone), std::min(units, least)) << units;
+      begin = all.end(zone);
+    }
+    EXPECT_EQ(begin, units);
+  }
+}
+
+TEST(xmalloc_zones, of_a_large_heap_are_at_least_33) {
+  for (std::uint32_t units = 64u << 16; units < 1u << 31; units += units / 5) {
+    EXPECT_GE(division(units).count(), 33u) << units;
+  }
+}
+
+class xmalloc_zoned_heap : public heap_test<zoned> {
+ protected:
+  static constexpr std::size_t zone_units = 32;
+
+  xmalloc_zoned_heap() : heap_test(zoned_bytes) {}
+
+  /// Bytes of a Memoryblock of this many units, none of which is a Basicblock.
+  static constexpr std::size_t bytes_of(std::size_t units) { return units * 64 - 16; }
+  std::byte* take_units(std::size_t units) {
+    const block_list got = take(bytes_of(units), 1);
+    return got.empty() ? nullptr : got.front();
+  }
+  std::uint32_t unit_of(const std::byte* block) {
+    return heap_.ref().manager().parts().memory().unit_of(block);
+  }
+};
+
+TEST_F(xmalloc_zoned_heap, has_three_zones_and_is_one_block) {
+  ASSERT_EQ(heap_.largest_block(), bytes_of(3 * zone_units));
+  for (int round = 0; round < 2; ++round) {
+    std::byte* const all = take_units(3 * zone_units);
+    ASSERT_NE(all, nullptr);
+    EXPECT_EQ(unit_of(all), 0u);
+    EXPECT_EQ(take_units(4), nullptr);
+    give({all});
+  }
+}
+
+TEST_F(xmalloc_zoned_heap, serves_from_every_zone) {
+  const block_list all = take_all(bytes_of(4));
+  EXPECT_EQ(all.size(), 24u);
+  give(all);
+  EXPECT_EQ(take_all(bytes_of(16)).size(), 6u);
+}
+
+// Blocks are cut off the ends of zones, so what each of these leaves lies apart from the others.
+TEST_F(xmalloc_zoned_heap, what_blocks_leave_at_the_fronts_of_zones_does_not_come_together) {
+  EXPECT_EQ(take_all(bytes_of(20)).size(), 3u);
+  EXPECT_EQ(take_all(bytes_of(12)).size(), 3u);
+}
+
+TEST_F(xmalloc_zoned_heap, blocks_across_a_border_come_and_go) {
+  for (std::size_t units = zone_units + 1; units < 3 * zone_units; ++units) {
+    std::byte* const large = take_units(units);
+    ASSERT_NE(large, nullptr) << units;
+    const std::size_t rest = 3 * zone_units - units;
+    std::byte* const other = take_units(std::min(rest, zone_units));
+    ASSERT_NE(other, nullptr) << units;
+    give({large});
+    give({other});
+  }
+  EXPECT_NE(take_units(3 * zone_units), nullptr);
+}
+
+TEST_F(xmalloc_zoned_heap, free_memory_on_both_sides_of_a_border_serves_one_request) {
+  block_list all = take_all(bytes_of(8));
+  ASSERT_EQ(all.size(), 12u);
+  std::sort(all.begin(), all.end());
+  ASSERT_EQ(unit_of(all[3]), 24u);
+  give({all[3]});
+  give({all[4]});
+  EXPECT_EQ(take_units(17), nullptr);
+  std::byte* const both = take_units(16);
+  ASSERT_EQ(both, all[3]);
+  EXPECT_EQ(take_units(8), nullptr);
+  // What lies beside it comes and goes meanwhile.
+  give({all[2]});
+  give({all[5]});
+  EXPECT_EQ(take_units(9), nullptr);
+  EXPECT_EQ(take_units(8), all[2]);
+  EXPECT_EQ(take_units(8), all[5]);
+  give({both});
+  EXPECT_EQ(take_units(9), all[3]);
+}
+
+TEST_F(xmalloc_zoned_heap, lanes_free_blocks_of_all_zones_together) {
+  block_list all = take_all(bytes_of(4));
+  give(all);
+  const block_list wide{take_units(40), take_units(40)};
+  block_list both = take_all(bytes_of(4));
+  EXPECT_EQ(both.size(), 4u);
+  both.insert(both.end(), wide.begin(), wide.end());
+  give(both);
+  EXPECT_NE(take_units(3 * zone_units), nullptr);
+}
+
+TEST_F(xmalloc_zoned_heap, multiprocessors_begin_at_different_zones) {
+  const device_array<std::byte*> taken(64);
+  heap_.on().launch({2, 1}, take_one_each<zoned>{heap_.ref(), bytes_of(4), 2, taken.get()});
+  const block_list got = taken.read();
+  ASSERT_NE(got[0], nullptr);
+  ASSERT_NE(got[1], nullptr);
+  EXPECT_NE(unit_of(got[0]) / zone_units, unit_of(got[1]) / zone_units);
+}
+
+// All ask at once, and none frees: each zone is emptied to the last block.
+TEST(xmalloc_zones, are_all_emptied_by_lanes_that_ask_together) {
+  const heap<xmalloc<>> of(machine(), 20_MiB);
+  const auto all = of.ref().manager().parts().memory().zones().by();
+  ASSERT_GT(all.count(), 2u);
+  constexpr std::size_t bytes = 20'000;
+  constexpr std::uint32_t units = (bytes + 16 + 63) / 64;
+  std::uint64_t fit = 0;
+  for (std::uint32_t zone = 0; zone < all.count(); ++zone) fit += all.size(zone) / units;
+  EXPECT_GE(take(of, bytes, 2048).size(), fit);
+  expect_valid(of);
+  EXPECT_TRUE(take(of, bytes, 64).empty());
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE
