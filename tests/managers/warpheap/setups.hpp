@@ -77,7 +77,7 @@ setup<M> exact_chunks() {
 /// The same behind more bytes, of which the orders of classes take the rest.
 template <class M>
 setup<M> ordered_chunks() {
-  return {.region_bytes = 20000 + 38 * 256,
+  return {.region_bytes = 16160 + 38 * 256,
           .sizes = {60, 16, 128, 256},
           .holds = in_chunks(37),
           .exact_beside_frees = false};

@@ -33,13 +33,16 @@ class warpheap_ordered_words {
   WARPHEAP_DEVICE warpheap_ordered_words(const supply& from, std::uint32_t of)
       : supply_(from), of_(of), words_(from, of) {}
 
-  /// Whether the class keeps an order: it has chunks, or is about to have some, that do.
+  /// Whether the class keeps an order: it has chunks, or is about to have some, that do, and an
+  /// eighth of the heap is left to grow. After that, slots are where blocks were freed.
   WARPHEAP_DEVICE bool keeps_order() const {
     const warpheap_class_orders& orders = supply_.orders();
     if (!orders.any()) return false;
     const std::uint32_t first = orders.first(words_.shape().count);
     // What the multiprocessor remembers is too little in a class that grows.
-    return simt::load_hint(known().population) > first || chunks_now() + orders.coming(of_) > first;
+    const bool has_more = simt::load_hint(known().population) > first ||
+                          chunks_now() + orders.coming(of_) > first;
+    return has_more && supply_.eighths_left() >= 1;
   }
 
   /// A slot for each lane that `wants` one. A collective of those that call together, for any
