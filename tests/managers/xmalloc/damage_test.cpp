@@ -22,7 +22,7 @@ TEST(xmalloc_damage, sees_words_that_are_wrong) {
                                 {7, {23, 1101}},
                                 {8, {139, 13736}},
                                 {9, {4, 126}},
-                                {10, {8, 227}}});
+                                {10, {8, 232}}});
 }
 
 }  // namespace

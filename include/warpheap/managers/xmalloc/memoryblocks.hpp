@@ -89,7 +89,7 @@ class memoryblocks {
         taken = take_together(zone, together, units);
         wants = taken == none;
       }
-      in_turn(together, together.ballot(wants), [&] {
+      in_turn(together, those_with_hope(together, zone, wants, units), [&] {
         const std::uint32_t found = simt::call_apart(&take_one, zones_, zone, units, kept);
         wants = found == none;
         if (!wants && found != stays_whole) taken = found;
@@ -110,7 +110,7 @@ class memoryblocks {
     bool wants = true;
     for (const std::uint32_t wanted : {whole, least}) {
       visit_zones(together, wanted, wants, [&](std::uint32_t zone) {
-        in_turn(together, together.ballot(wants), [&] {
+        in_turn(together, those_with_hope(together, zone, wants, wanted), [&] {
           const std::uint64_t split =
               simt::call_apart(&split_one, zones_, zone, cls, wanted == whole);
           taken = static_cast<std::uint32_t>(split);
@@ -182,6 +182,12 @@ class memoryblocks {
   }
   WARPHEAP_RARE static void give_joined(const zone_table<Config>& to, std::uint32_t unit) {
     joined_zones<Config>(to).give(unit);
+  }
+
+  /// The members that want something which the zone may have.
+  WARPHEAP_DEVICE simt::lane_mask those_with_hope(const simt::group& together, std::uint32_t zone,
+                                                  bool wants, std::uint32_t units) const {
+    return together.ballot(wants && !zones_.room().is_out(zone, units));
   }
 
   /// Calls `locked()` in each of `lanes`, members of a group that holds the lock, one after the
