@@ -95,7 +95,9 @@ class memoryblocks {
         if (!wants && found != stays_whole) taken = found;
       });
     });
-    if (wants && zones_.by().count() != 1) taken = simt::call_apart(&take_joined, zones_, units);
+    if (zones_.by().count() == 1) return taken;
+    in_turn(together, together.ballot(wants),
+            [&] { taken = simt::call_apart(&take_joined, zones_, units); });
     return taken;
   }
 
@@ -123,20 +125,19 @@ class memoryblocks {
     return taken;
   }
 
+  /// Lanes that call together go to one zone after the other: on CUDA, lanes of a warp that have
+  /// got their locks may wait for those that have not, and must hold none meanwhile.
   WARPHEAP_DEVICE void give(std::uint32_t unit) const {
+    const simt::group together = simt::coalesced(base());
     const std::uint32_t zone = zones_.by().of(unit);
     const bool is_joined = at(unit).next > zones_.by().end(zone);
-    const simt::group together = simt::coalesced(base()).match(is_joined ? none : zone);
-    if (is_joined) return simt::call_apart(&give_joined, zones_, unit);
-    together.sync();  // what members did comes before what the leader releases
-    std::uint32_t key = none;
-    if (together.is_leader()) key = zones_.lock_of(zone).lock([] { return false; });
-    together.sync();  // what the leader has acquired is the members' as well
-    const row freed = row_of(together, unit);
-    at(unit).word = 0;  // also inside a row, where nothing else tells that the block is free
-    in_turn(together, freed.firsts,
-            [&] { simt::call_apart(&give_one, zones_, zone, unit, freed.end); });
-    unlock(together, zone, key);
+    const simt::group same = together.match(is_joined ? none : zone);
+    const simt::lane_mask joined = together.ballot(is_joined);
+    in_turn(together, joined, [&] { simt::call_apart(&give_joined, zones_, unit); });
+    for (simt::lane_mask left = together.mask() - joined; !left.empty();) {
+      if (same.mask().contains(left.lowest())) give_together(same, zone, unit);
+      left = left - simt::lane_mask{together.shuffle(same.mask().bits(), left.lowest())};
+    }
   }
 
   // Only while no lane allocates.
@@ -199,6 +200,20 @@ class memoryblocks {
       together.sync();  // a member sees what the last one wrote
       if (lanes.lowest() == simt::lane_id()) locked();
     }
+  }
+
+  /// Frees blocks of one zone.
+  WARPHEAP_DEVICE void give_together(const simt::group& same, std::uint32_t zone,
+                                     std::uint32_t unit) const {
+    same.sync();  // what members did comes before what the leader releases
+    std::uint32_t key = none;
+    if (same.is_leader()) key = zones_.lock_of(zone).lock([] { return false; });
+    same.sync();  // what the leader has acquired is the members' as well
+    const row freed = row_of(same, unit);
+    at(unit).word = 0;  // also inside a row, where nothing else tells that the block is free
+    in_turn(same, freed.firsts,
+            [&] { simt::call_apart(&give_one, zones_, zone, unit, freed.end); });
+    unlock(same, zone, key);
   }
 
   /// Blocks of members of a group, each of which begins where the block of the member before ends.
