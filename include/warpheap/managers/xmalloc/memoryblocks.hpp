@@ -14,7 +14,7 @@
 ///
 /// Lanes that call together hold a lock together. If one free block is large enough for all that
 /// they want, it is split in one step, and what they free in a row is freed as one block; otherwise
-/// they come one after the other.
+/// they come one after the other. What they free in several zones goes to one after the other.
 ///
 /// Progress: blocking. The lanes that hold a lock search the free blocks of its zone at most three
 /// times each, and wait only for each other, or for the lock of a zone with a higher number. A lane
