@@ -133,6 +133,19 @@ TEST_F(xmalloc_free_rings, a_large_block_is_one_of_the_last_ring) {
   EXPECT_EQ(rings().large(), large);
 }
 
+TEST_F(xmalloc_free_rings, tell_from_which_size_on_there_is_none) {
+  EXPECT_EQ(rings().none_from(), 1u);
+  for (const std::uint32_t units :
+       {1u, 2u, 3u, 4u, 7u, 8u, 9u, 100u, 159u, 160u, 70000u, ~0u - 2}) {
+    const std::uint32_t block = add(units);
+    const std::uint32_t from = rings().none_from();
+    EXPECT_GT(from, units);
+    EXPECT_EQ(from == none || rings().ring_of(from) > rings().ring_of(units), true) << units;
+    EXPECT_EQ(rings().ring_of(from - 1), rings().ring_of(units)) << units;
+    remove(block);
+  }
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE

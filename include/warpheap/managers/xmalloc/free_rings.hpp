@@ -65,6 +65,15 @@ class free_rings {
     return none;
   }
 
+  /// No block has that many units: the least size of the ring above the largest blocks.
+  WARPHEAP_DEVICE std::uint32_t none_from() const {
+    for (int word = free_ring_heads::rings / 64; word-- != 0;) {
+      const std::uint64_t occupied = heads_->occupied[word];
+      if (occupied != 0) return least_of(64 * word + highest_bit(occupied) + 1);
+    }
+    return 1;
+  }
+
   /// Adds a block. The next search of its ring looks at it first.
   WARPHEAP_DEVICE void link(std::uint32_t unit, std::uint32_t units) const {
     const int ring = ring_of(units);
@@ -108,6 +117,13 @@ class free_rings {
     const auto part =
         static_cast<int>(std::uint64_t{units} << free_ring_heads::rings_log2 >> order);
     return (order << free_ring_heads::rings_log2) + part - (1 << free_ring_heads::rings_log2);
+  }
+  /// The smallest size of blocks of a ring, or of a later one if it can have none.
+  WARPHEAP_HD static constexpr std::uint32_t least_of(int ring) {
+    constexpr int parts = 1 << free_ring_heads::rings_log2;
+    const auto quarters = static_cast<std::uint64_t>(parts + ring % parts) << ring / parts;
+    const std::uint64_t units = (quarters + parts - 1) >> free_ring_heads::rings_log2;
+    return units < none ? static_cast<std::uint32_t>(units) : none;
   }
   WARPHEAP_DEVICE bool is_occupied(int ring) const {
     return (heads_->occupied[ring / 64] & bit_of(ring)) != 0;

@@ -14,7 +14,7 @@
 ///
 /// Lanes that call together hold a lock together. If one free block is large enough for all that
 /// they want, it is split in one step, and what they free in a row is freed as one block; otherwise
-/// they come one after the other.
+/// they come one after the other. What they free in several zones goes to one after the other.
 ///
 /// Progress: blocking. The lanes that hold a lock search the free blocks of its zone at most three
 /// times each, and wait only for each other, or for the lock of a zone with a higher number. A lane
@@ -89,13 +89,15 @@ class memoryblocks {
         taken = take_together(zone, together, units);
         wants = taken == none;
       }
-      in_turn(together, together.ballot(wants), [&] {
+      in_turn(together, those_with_hope(together, zone, wants, units), [&] {
         const std::uint32_t found = simt::call_apart(&take_one, zones_, zone, units, kept);
         wants = found == none;
         if (!wants && found != stays_whole) taken = found;
       });
     });
-    if (wants && zones_.by().count() != 1) taken = simt::call_apart(&take_joined, zones_, units);
+    if (zones_.by().count() == 1) return taken;
+    in_turn(together, together.ballot(wants),
+            [&] { taken = simt::call_apart(&take_joined, zones_, units); });
     return taken;
   }
 
@@ -110,7 +112,7 @@ class memoryblocks {
     bool wants = true;
     for (const std::uint32_t wanted : {whole, least}) {
       visit_zones(together, wanted, wants, [&](std::uint32_t zone) {
-        in_turn(together, together.ballot(wants), [&] {
+        in_turn(together, those_with_hope(together, zone, wants, wanted), [&] {
           const std::uint64_t split =
               simt::call_apart(&split_one, zones_, zone, cls, wanted == whole);
           taken = static_cast<std::uint32_t>(split);
@@ -123,20 +125,19 @@ class memoryblocks {
     return taken;
   }
 
+  /// Lanes that call together go to one zone after the other: on CUDA, lanes of a warp that have
+  /// got their locks may wait for those that have not, and must hold none meanwhile.
   WARPHEAP_DEVICE void give(std::uint32_t unit) const {
+    const simt::group together = simt::coalesced(base());
     const std::uint32_t zone = zones_.by().of(unit);
     const bool is_joined = at(unit).next > zones_.by().end(zone);
-    const simt::group together = simt::coalesced(base()).match(is_joined ? none : zone);
-    if (is_joined) return simt::call_apart(&give_joined, zones_, unit);
-    together.sync();  // what members did comes before what the leader releases
-    std::uint32_t key = none;
-    if (together.is_leader()) key = zones_.lock_of(zone).lock([] { return false; });
-    together.sync();  // what the leader has acquired is the members' as well
-    const row freed = row_of(together, unit);
-    at(unit).word = 0;  // also inside a row, where nothing else tells that the block is free
-    in_turn(together, freed.firsts,
-            [&] { simt::call_apart(&give_one, zones_, zone, unit, freed.end); });
-    unlock(together, zone, key);
+    const simt::group same = together.match(is_joined ? none : zone);
+    const simt::lane_mask joined = together.ballot(is_joined);
+    in_turn(together, joined, [&] { simt::call_apart(&give_joined, zones_, unit); });
+    for (simt::lane_mask left = together.mask() - joined; !left.empty();) {
+      if (same.mask().contains(left.lowest())) give_together(same, zone, unit);
+      left = left - simt::lane_mask{together.shuffle(same.mask().bits(), left.lowest())};
+    }
   }
 
   // Only while no lane allocates.
@@ -184,6 +185,12 @@ class memoryblocks {
     joined_zones<Config>(to).give(unit);
   }
 
+  /// The members that want something which the zone may have.
+  WARPHEAP_DEVICE simt::lane_mask those_with_hope(const simt::group& together, std::uint32_t zone,
+                                                  bool wants, std::uint32_t units) const {
+    return together.ballot(wants && !zones_.room().is_out(zone, units));
+  }
+
   /// Calls `locked()` in each of `lanes`, members of a group that holds the lock, one after the
   /// other.
   template <class Locked>
@@ -193,6 +200,20 @@ class memoryblocks {
       together.sync();  // a member sees what the last one wrote
       if (lanes.lowest() == simt::lane_id()) locked();
     }
+  }
+
+  /// Frees blocks of one zone.
+  WARPHEAP_DEVICE void give_together(const simt::group& same, std::uint32_t zone,
+                                     std::uint32_t unit) const {
+    same.sync();  // what members did comes before what the leader releases
+    std::uint32_t key = none;
+    if (same.is_leader()) key = zones_.lock_of(zone).lock([] { return false; });
+    same.sync();  // what the leader has acquired is the members' as well
+    const row freed = row_of(same, unit);
+    at(unit).word = 0;  // also inside a row, where nothing else tells that the block is free
+    in_turn(same, freed.firsts,
+            [&] { simt::call_apart(&give_one, zones_, zone, unit, freed.end); });
+    unlock(same, zone, key);
   }
 
   /// Blocks of members of a group, each of which begins where the block of the member before ends.

@@ -144,7 +144,7 @@ class supply {
   }
 
   // Out-of-line functions get the handle by its address. So a kernel keeps a copy of it on its
-  // stack, 80 bytes for `malloc`; up to 112 more hold the registers that such a function saves.
+  // stack, 120 bytes for `malloc`; up to 136 more hold the registers that such a function saves.
   WARPHEAP_RARE static std::uint32_t price_apart(const supply& self, bool basic, std::uint32_t cls,
                                                  std::uint32_t units, glance before) {
     return self.price_of_another_try(basic, cls, units, before);

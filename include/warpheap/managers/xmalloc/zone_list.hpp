@@ -9,8 +9,8 @@
 /// Everything that says `\pre locked` is plain access under the zone's lock, so headers of
 /// neighbours, which are read and changed while blocks merge and split, never go out of date. A
 /// block is cut off the end of a free one, which keeps its place in its ring unless it is now of
-/// another one. A futile search records its size, and searches for that or more return at once
-/// until a merged block is that large.
+/// another one. How large a block may be is known, at least to its ring: a futile search records
+/// its size, and searches for that or more return at once until a merged block is that large.
 
 #include "warpheap/managers/xmalloc/free_rings.hpp"
 #include "warpheap/managers/xmalloc/geometry.hpp"
@@ -96,6 +96,7 @@ class zone_list {
     }
     at(taken).state = state;
     at(taken).word = block_word::memory().bits();
+    lower_none_from();
     if (unit == begin_) rooms_.set_head(zone_, before - units);
     if (next == end_) rooms_.set_tail(zone_, 0);
     return taken;
@@ -115,6 +116,7 @@ class zone_list {
       join(rest, next);
       free_.link(rest, next - rest);
     }
+    lower_none_from();
     rooms_.set_head(zone_, 0);
     if (next == end_) rooms_.set_tail(zone_, next - rest);
   }
@@ -154,6 +156,13 @@ class zone_list {
     }
     free_.link(unit, size_of(unit));
     return unit;
+  }
+
+  /// After a block has become smaller. Otherwise, lanes would find out one after the other, each
+  /// with a turn at the lock, that there is none as large any more.
+  WARPHEAP_DEVICE void lower_none_from() const {
+    const std::uint32_t units = free_.none_from();
+    if (!rooms_.is_out(zone_, units)) rooms_.set_none_from(zone_, units);
   }
 
   WARPHEAP_DEVICE void join(std::uint32_t unit, std::uint32_t next) const {
