@@ -7,10 +7,14 @@
 ///
 /// Slabs that are wholly free and stay are noted in a bitmap tree, so a reclaim looks at nothing
 /// else; pairs of buddies are noted by the tree of pages. `idle` says which of the two have notes,
-/// `reclaims` is odd while a group reclaims.
+/// `reclaims` is odd while a group reclaims. A slab's state says that it is noted, too: it may
+/// become wholly free again and again, and its lanes look at no other word then.
 ///
 /// Orders: a note is made before `idle` says so, by a read-modify-write; it is looked for after
 /// `idle` was taken down, by another one. The later of the two sees the other, so no note is lost.
+/// A slab's state says that it is noted after both, and that it is not after its note has gone, but
+/// before its count is looked at: so the lane that makes it whole sees that it must be noted, or is
+/// seen.
 
 #include "warpheap/heap/region.hpp"
 #include "warpheap/simt/simt.hpp"
