@@ -251,15 +251,15 @@ class arenas {
     if (before.count() == 0) lists_.settle(list, slab);
     lists_.units(list).signal(items);
     if (before.count() + items == items_of(list) && !retire<Chunks>(list, slab, true) &&
-        !before.is_noted()) {
+        !(before.is_noted() && reclaiming_.has_note(slab))) {
       note(list, slab);
     }
   }
 
   /// Notes a slab that is wholly free and stays.
   WARPHEAP_DEVICE void note(std::uint32_t list, std::uint32_t slab) const {
-    reclaiming_.note_slab(slab);
     table_.say_noted(slab, list, items_of(list));
+    reclaiming_.note_slab(slab);
   }
 
   /// Gives back a slab whose items are all free. Its units are borrowed: they stay expected until

@@ -125,17 +125,17 @@ class slab_table {
   WARPHEAP_DEVICE page_state add_free(std::uint32_t page, std::uint32_t items) const {
     return page_state::decode(state_word(page).fetch_add(items, simt::order::acq_rel));
   }
-  /// Says that a slab is noted, unless it is already, or some of its `items` are not free any more.
-  /// Release: those who rely on the note see it.
+  /// Says that a slab is noted, unless it does already, or some of its `items` are not free any
+  /// more. \pre the caller notes it next
   WARPHEAP_DEVICE void say_noted(std::uint32_t page, std::uint32_t list,
                                  std::uint32_t items) const {
     page_state whole = page_state::slab(list, items);
     change_state(page, whole, whole.noted());
   }
-  /// Says that it is not; returns the previous state. Release: those who see that find no note, and
-  /// make one.
+  /// Says that it is not; returns the previous state. \pre the caller has taken the note away, and
+  /// acquired by that what made it
   WARPHEAP_DEVICE page_state say_not_noted(std::uint32_t page) const {
-    return page_state::decode(state_word(page).fetch_and(~page_state::note, simt::order::acq_rel));
+    return page_state::decode(state_word(page).fetch_and(~page_state::note, simt::order::relaxed));
   }
 
   /// Links: changed under the lock of the list, and read by any lane.
