@@ -100,6 +100,34 @@ TEST(bulk_allocator_kept_pairs, a_pair_of_pairs_that_a_member_leaves_is_merged_l
   expect_in_schedules(warps, WARPHEAP_TEST_SANITIZED ? 500 : 4000, begin, lane, wrong);
 }
 
+// A pair of pairs is kept. Two lanes want more than it has, and the second one merges it, as each
+// looks at other orders. A third lane, which wants the pair, waits for them or merges it by itself.
+TEST(bulk_allocator_kept_pairs, a_pair_that_a_member_merges_is_there_for_lanes_that_wait) {
+  const full_of_blocks heap(100);
+  machine().launch({1, 1}, [&] {
+    for (const std::uint32_t page : {8u, 10u, 11u}) heap->free(heap.page(page));
+    ASSERT_EQ(heap.units(1).take_up_to(1), 1u);
+    heap->free(heap.page(9));
+    heap.units(1).signal(1);
+  });
+  const std::vector<std::byte> before = heap.memory().contents();
+  void* got = nullptr;
+  simt::explorer warps({2, 2}, 100'000);
+  const auto begin = [&] {
+    std::copy(before.begin(), before.end(), heap.memory().all().base);
+    got = nullptr;
+  };
+  const auto lane = [&] {
+    if (simt::block_rank() == 0) {
+      EXPECT_EQ(heap->malloc(800), nullptr);
+    } else if (simt::lane_id() == 0) {
+      got = heap->malloc(400);
+    }
+  };
+  expect_in_schedules(warps, WARPHEAP_TEST_SANITIZED ? 500 : 4000, begin, lane,
+                      [&] { return got == nullptr; });
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE
