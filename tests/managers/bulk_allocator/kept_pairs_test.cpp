@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Buddies that could not be merged, because another lane had a unit of them: whoever makes the
-// second one available says so, and a request that needs both has them merged.
+// Buddies that could not be merged, because another lane had a unit of them: the lane that makes
+// the second one available says so, and a request that needs both has them merged.
 #include "any_schedule.hpp"
 #include "machine_of.hpp"
 #include "rubbish.hpp"
@@ -36,8 +36,11 @@ class full_of_blocks {
 
   const manager* operator->() const { return &all_; }
   sync::bulk_semaphore units(int order) const { return parts_.buddy().units(order); }
-  std::byte* page(std::uint32_t number) const { return parts_.table().heap() + number * page_bytes; }
-  /// A block of 32 bytes. Three lie behind a bin's header, the fourth one in the chunk's first page.
+  std::byte* page(std::uint32_t number) const {
+    return parts_.table().heap() + number * page_bytes;
+  }
+  /// A block of 32 bytes. Three lie behind a bin's header, the fourth one in the chunk's first
+  /// page.
   std::byte* block(std::uint32_t bin, std::uint32_t i) const {
     return i < 3 ? page(bin) + (i + 1) * 32 : page(bin / 4 * 4) + bin % 4 * 32;
   }
@@ -81,9 +84,7 @@ TEST(bulk_allocator_kept_pairs, a_pair_of_pairs_that_a_member_leaves_is_merged_l
   });
   const std::vector<std::byte> before = heap.memory().contents();
   simt::explorer warps({2, 2}, 100'000);
-  const auto begin = [&] {
-    std::copy(before.begin(), before.end(), heap.memory().all().base);
-  };
+  const auto begin = [&] { std::copy(before.begin(), before.end(), heap.memory().all().base); };
   const auto lane = [&] {
     if (simt::block_rank() == 0) return heap->free(heap.page(simt::lane_id() == 0 ? 4 : 9));
     if (simt::lane_id() != 0) return;

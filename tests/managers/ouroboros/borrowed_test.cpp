@@ -43,7 +43,7 @@ TYPED_TEST(borrowed_chunks, are_not_waited_for_without_end) {
 }
 
 // Two lanes free pages of two chunks, one of which is wholly free then, and one lane counts them
-// for both. Who sees the count can have that chunk for pages of another size.
+// for both. A lane that sees the count can have that chunk for pages of another size.
 TYPED_TEST(borrowed_chunks, are_there_for_a_lane_that_sees_their_pages_counted) {
   auto& all = this->manager_;
   const auto& map = all.map();

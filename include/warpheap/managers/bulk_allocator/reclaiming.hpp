@@ -14,7 +14,7 @@
 /// `idle` was taken down, by another one. The later of the two sees the other, so no note is lost.
 /// A slab's state says that it is noted before the note is made, and ends saying so after the note
 /// has gone, before the slab's count is looked at. So where it says so, the note is there or on its
-/// way, and who finds the note sees that the slab is whole.
+/// way, and the lane that takes it away sees whether the slab is whole.
 
 #include "warpheap/heap/region.hpp"
 #include "warpheap/simt/simt.hpp"
