@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A lane frees what another one has freed before it, which may not have ended its call yet.
+// What lanes have freed is there for those that take it next, whatever others have yet to do.
 #include "any_schedule.hpp"
 #include "machine_of.hpp"
 #include "rubbish.hpp"
@@ -71,6 +71,40 @@ TEST(bulk_allocator_handed_on, a_lane_finds_what_it_has_freed_though_another_one
     return has_all && got == nullptr;
   });
   EXPECT_GT(met, 0);
+}
+
+// A lane frees a bin, which is noted, and asks for a page together with a lane before it, which has
+// seen nothing of that and reclaims for both.
+TEST(bulk_allocator_handed_on, a_lane_that_reclaims_for_others_finds_what_they_have_freed) {
+  const rubbish memory(4_KiB);
+  const bulk_allocator<single_bins> all(memory.all(), machine_of(1), {});
+  std::vector<void*> bin(blocks);
+  machine().launch({1, 1}, [&] {
+    all.format(0, 1);
+    for (void*& one : bin) one = all.malloc(bytes);
+    while (all.malloc(page) != nullptr) {
+    }
+  });
+  const std::vector<std::byte> full = memory.contents();
+  std::uint32_t is_freed = 0;
+  bool is_served = false;
+  simt::explorer warp({1, 2}, 20'000);
+  const auto begin = [&] {
+    std::copy(full.begin(), full.end(), memory.all().base);
+    is_freed = 0;
+    is_served = false;
+  };
+  const auto lane = [&] {
+    const simt::atomic_ref freed(is_freed);
+    if (simt::lane_id() == 1) {
+      for (void* const one : bin) all.free(one);
+      freed.store(1, simt::order::relaxed);
+    }
+    while (freed.load(simt::order::relaxed) == 0) simt::backoff(1);
+    if (all.malloc(page) != nullptr) is_served = true;
+  };
+  constexpr std::uint64_t schedules = WARPHEAP_TEST_SANITIZED ? 500 : 4000;
+  expect_in_schedules(warp, schedules, begin, lane, [&] { return !is_served; });
 }
 
 }  // namespace
