@@ -2,11 +2,8 @@
 // Buddies that could not be merged, because another lane had a unit of them: the lane that makes
 // the second one available says so, and a request that needs both has them merged.
 #include "any_schedule.hpp"
-#include "machine_of.hpp"
-#include "rubbish.hpp"
-#include "small.hpp"
+#include "full_of_blocks.hpp"
 
-#include "warpheap/core/units.hpp"
 #include "warpheap/simt/cpu/explorer.hpp"
 
 #include <gtest/gtest.h>
@@ -19,55 +16,17 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 namespace {
 
-/// A heap all of whose memory is in use, in blocks of one size.
-class full_of_blocks {
- public:
-  using manager = bulk_allocator<small_pages>;
-
-  explicit full_of_blocks(std::size_t bytes) : all_(memory_.all(), machine_of(1), {}) {
-    region_cursor cursor(memory_.all(), "the same");
-    parts_.lay_out(cursor, all_.pages(), 1);
-    machine().launch({1, 1}, [&] {
-      all_.format(0, 1);
-      while (all_.malloc(bytes) != nullptr) {
-      }
-    });
-  }
-
-  const manager* operator->() const { return &all_; }
-  sync::bulk_semaphore units(int order) const { return parts_.buddy().units(order); }
-  std::byte* page(std::uint32_t number) const {
-    return parts_.table().heap() + number * page_bytes;
-  }
-  /// A block of 32 bytes. Three lie behind a bin's header, the fourth one in the chunk's first
-  /// page.
-  std::byte* block(std::uint32_t bin, std::uint32_t i) const {
-    return i < 3 ? page(bin) + (i + 1) * 32 : page(bin / 4 * 4) + bin % 4 * 32;
-  }
-  const rubbish& memory() const { return memory_; }
-
- private:
-  static constexpr std::size_t page_bytes = small_pages.page_bytes;
-
-  rubbish memory_{8_KiB};
-  manager all_;
-  bulk_parts::arenas<small_pages> parts_;
-};
-
 // A lane has given back a chunk, and with it a node of pages.
 TEST(bulk_allocator_kept_pairs, a_pair_of_chunks_is_merged_later) {
   const full_of_blocks heap(32);
-  const auto free_of_bin = [&](std::uint32_t bin, std::uint32_t blocks) {
-    for (std::uint32_t i = 0; i < blocks; ++i) heap->free(heap.block(bin, i));
-  };
   machine().launch({1, 1}, [&] {
     // Enough that each bin that is wholly free from here on goes back, and then each chunk.
-    free_of_bin(1, 2);
-    free_of_bin(2, 2);
-    for (const std::uint32_t bin : {5u, 6u, 9u, 10u}) free_of_bin(bin, 4);
-    for (const std::uint32_t bin : {17u, 18u, 19u}) free_of_bin(bin, 4);
+    heap.free_of_bin(1, 2);
+    heap.free_of_bin(2, 2);
+    for (const std::uint32_t bin : {5u, 6u, 9u, 10u}) heap.free_of_bin(bin, 4);
+    for (const std::uint32_t bin : {17u, 18u, 19u}) heap.free_of_bin(bin, 4);
     ASSERT_EQ(heap.units(2).take_up_to(1), 1u);
-    for (const std::uint32_t bin : {21u, 22u, 23u}) free_of_bin(bin, 4);
+    for (const std::uint32_t bin : {21u, 22u, 23u}) heap.free_of_bin(bin, 4);
     heap.units(2).signal(1);
     EXPECT_NE(heap->malloc(1024), nullptr);
   });
