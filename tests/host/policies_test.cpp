@@ -303,7 +303,10 @@ struct unreliable_tlsf : tlsf {
   template <class Visitor>
   void for_each_block(Visitor&& visit) const {
     if (hides) return;
+    extent first{};
     tlsf::for_each_block([&](extent block, bool used) {
+      if (used && !first) first = block;
+      if (used && repeats_the_first) block = first;
       visit(extent{block.base, block.bytes + longer}, used);
     });
   }
@@ -313,6 +316,7 @@ struct unreliable_tlsf : tlsf {
   }
 
   static inline bool hides = false;
+  static inline bool repeats_the_first = false;
   static inline std::size_t longer = 0;
   static inline std::function<void()> before_it_is_free = [] {};
 };
@@ -333,6 +337,16 @@ TEST(slabs_over_tlsf, a_slab_that_is_empty_or_not_a_whole_block_is_found) {
   EXPECT_EQ(policy.deallocate(only), granule);
   unreliable_tlsf::before_it_is_free = [] {};
   EXPECT_TRUE(while_it_goes.ends_with("is empty")) << while_it_goes;
+}
+
+TEST(slabs_over_tlsf, a_slab_with_room_that_is_in_no_list_is_found) {
+  with_region<slabs_over<unreliable_tlsf>> policy(4 * 256);
+  for (int object = 0; object < 256; ++object) take(policy, 1);
+  take(policy, 1);  // of a second slab: the first one has no room
+  EXPECT_EQ(policy.check(), std::nullopt);
+  unreliable_tlsf::repeats_the_first = true;
+  EXPECT_EQ(policy.check(), "P2: a slab with room is in no list");
+  unreliable_tlsf::repeats_the_first = false;
 }
 
 TEST(tlsf, an_aligned_block_needs_no_more_than_it_may_lose_in_front) {

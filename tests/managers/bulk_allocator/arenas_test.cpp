@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a request costs that finds nothing.
+// What a request costs that finds nothing, and when a bin goes back to its chunk.
+#include "full_of_blocks.hpp"
 #include "small.hpp"
 #include "take_and_give.hpp"
 
@@ -39,6 +40,20 @@ TEST(bulk_allocator, a_heap_that_is_full_again_is_not_reclaimed_again_and_again)
   give(heap, take_all(heap, 16, 32));
   ASSERT_FALSE(take_all(heap, 100, 32).empty());
   expect_null_at_once(heap, 100);
+}
+
+// While no other bin of its size has free blocks, a bin that is wholly free stays and is noted.
+TEST(bulk_allocator, a_bin_that_is_noted_goes_back_once_others_have_blocks) {
+  const full_of_blocks heap(32);
+  machine().launch({1, 1}, [&] {
+    heap.free_of_bin(5, 4);
+    EXPECT_EQ(heap.free_bins(), 0);
+    void* const of_that = heap->malloc(32);
+    for (const std::uint32_t bin : {1u, 2u}) heap.free_of_bin(bin, 2);
+    EXPECT_EQ(heap.free_bins(), 0);
+    heap->free(of_that);
+    EXPECT_EQ(heap.free_bins(), 1);
+  });
 }
 
 }  // namespace

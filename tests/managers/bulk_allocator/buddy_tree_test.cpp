@@ -146,6 +146,21 @@ TEST(buddy_tree, pairs_of_pairs_are_merged_as_well) {
   });
 }
 
+// A unit is lent, so one is expected, and two lanes ask together for more than that.
+TEST(buddy_tree, lanes_give_up_that_want_more_than_is_expected) {
+  const small_tree tree(1);
+  small_tree::in_a_lane([&] { ASSERT_TRUE(tree->units(0).borrow_all(1)); });
+  simt::explorer explorer({1, 2}, 2'000);
+  std::uint32_t got = 1;
+  const auto outcome = explorer.run({simt::strategy::sticky, 1}, [&] {
+    std::uint32_t node = bulk_parts::buddy_tree::none;
+    const std::uint32_t nodes = tree->take(simt::group(simt::lane_mask::first(2)), 0, node);
+    if (simt::lane_id() == 0) got = nodes;
+  });
+  EXPECT_EQ(outcome.stuck, "");
+  EXPECT_EQ(got, 0u);
+}
+
 // A lane that has waited at one order for a unit that did not come splits a node of the next one.
 // There it waits first, too, as another lane has undertaken to split.
 TEST(buddy_tree, what_was_in_vain_at_one_order_is_not_so_at_the_next_one) {

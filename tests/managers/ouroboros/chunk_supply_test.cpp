@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "any_schedule.hpp"
 #include "machine.hpp"
 
 #include "warpheap/managers/ouroboros/chunk_supply.hpp"
+#include "warpheap/simt/cpu/explorer.hpp"
 
 #include <gtest/gtest.h>
 #include <cstdint>
@@ -90,6 +92,37 @@ TEST_F(ouroboros_chunk_supply, each_chunk_of_a_run_has_one_entry_again) {
     });
     EXPECT_EQ(all.size(), span);
   }
+}
+
+// Two lanes give the halves of a run back together, and one counts them for both.
+TEST_F(ouroboros_chunk_supply, a_run_is_there_for_a_lane_that_has_its_units) {
+  const chunk_supply supply = this->supply();
+  int met = 0;
+  bool is_missed = false;
+  simt::explorer warps({2, 2}, 20'000);
+  const auto begin = [&] {
+    machine().launch({1, 1}, [&] { supply.format(0, 1, chunks, chunks); });
+  };
+  const auto lane = [&] {
+    const auto number = static_cast<std::uint32_t>(simt::lane_id());
+    if (simt::block_rank() == 0) {
+      supply.give(number * (span / 2), span / 2);
+      supply.refund(span / 2);
+      return;
+    }
+    if (number != 0) return;
+    for (int tries = 0; tries < 20; ++tries) {
+      if (supply.left().borrow_all(span)) {
+        ++met;
+        is_missed = supply.take_run(span, true) == chunk_supply::none;
+        return;
+      }
+      simt::backoff(1);
+    }
+  };
+  expect_in_schedules(warps, WARPHEAP_TEST_SANITIZED ? 500 : 4000, begin, lane,
+                      [&] { return is_missed; });
+  EXPECT_GT(met, 0);
 }
 
 }  // namespace

@@ -164,8 +164,8 @@ class arenas {
         [this, arena] { return take_bin(arena); });
   }
 
-  /// A node of the buddy tree for a lane that acts for others, or none: without their collectives.
-  /// Ends: see `take_nodes`.
+  /// A node of the buddy tree for a lane that acts for others, or none. Not `take_nodes` with a
+  /// group of one: see `buddy_tree::take`. Ends: as that does.
   WARPHEAP_DEVICE std::uint32_t take_node(int order) const {
     for (int looks = 0; looks < few_looks && buddy_.expects(order); ++looks) {
       const std::uint32_t node = buddy_.take(order);
@@ -247,12 +247,19 @@ class arenas {
   template <bool Chunks>
   WARPHEAP_DEVICE void give_items(std::uint32_t list, std::uint32_t slab,
                                   std::uint32_t items) const {
-    const std::uint32_t before = table_.add_free(slab, items).count();
-    if (before == 0) lists_.settle(list, slab);
+    const page_state before = table_.add_free(slab, items);
+    if (before.count() == 0) lists_.settle(list, slab);
     lists_.units(list).signal(items);
-    if (before + items == items_of(list) && !retire<Chunks>(list, slab, true)) {
-      reclaiming_.note_slab(slab);
+    if (before.count() + items == items_of(list) && !retire<Chunks>(list, slab, true) &&
+        !(before.is_noted() && reclaiming_.has_note(slab))) {
+      note(list, slab);
     }
+  }
+
+  /// Notes a slab that is wholly free and stays.
+  WARPHEAP_DEVICE void note(std::uint32_t list, std::uint32_t slab) const {
+    table_.say_noted(slab, list, items_of(list));
+    reclaiming_.note_slab(slab);
   }
 
   /// Gives back a slab whose items are all free. Its units are borrowed: they stay expected until
@@ -321,11 +328,11 @@ class arenas {
     for (std::uint32_t slab = reclaiming_.slabs().successor(from); slab < from + part;
          slab = reclaiming_.slabs().successor(slab + 1)) {
       if (!reclaiming_.slabs().remove(slab)) continue;
-      const page_state state = table_.state(slab);
+      const page_state state = table_.say_not_noted(slab);
       if (!state.is_slab() || state.count() != items_of(state.list())) continue;
       const bool done = is_of_chunks(state.list()) ? retire<true>(state.list(), slab, false)
                                                    : retire<false>(state.list(), slab, false);
-      if (!done) reclaiming_.note_slab(slab);
+      if (!done) note(state.list(), slab);
     }
   }
 

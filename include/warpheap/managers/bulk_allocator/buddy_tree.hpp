@@ -166,7 +166,9 @@ class buddy_tree {
     return got.direct() + made;
   }
 
-  /// A node of `order`, or none. \pre `order <= top()`
+  /// A node of `order` for a lone lane, or none. Not as a group of one: with what the collectives
+  /// need, a kernel with a malloc has 65 registers instead of 59, one more than a thread of a block
+  /// of 1024 can have. \pre `order <= top()`
   WARPHEAP_DEVICE std::uint32_t take(int order) const {
     const climb got = reach(order, 1);
     if (got.nodes() == 0) return none;

@@ -43,7 +43,7 @@
 ///    page);
 /// I8 a regular bin is taken in its chunk's map exactly if it is a bin of the same arena (page);
 /// I9 no lane reclaims (0);
-/// I10 a slab whose items are all free is noted (page).
+/// I10 a slab is noted if its items are all free, or if its state says that it is (page).
 ///
 /// Steady load: where memory ends, a request looks at each order, and asks only if one has or
 /// expects a node; lanes of a warp that want one order do so as one. If there is nothing, and a

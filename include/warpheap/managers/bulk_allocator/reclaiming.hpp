@@ -7,10 +7,14 @@
 ///
 /// Slabs that are wholly free and stay are noted in a bitmap tree, so a reclaim looks at nothing
 /// else; pairs of buddies are noted by the tree of pages. `idle` says which of the two have notes,
-/// `reclaims` is odd while a group reclaims.
+/// `reclaims` is odd while a group reclaims. A slab's state says that it is noted, too: it may
+/// become wholly free again and again, and its lanes change no other word then.
 ///
 /// Orders: a note is made before `idle` says so, by a read-modify-write; it is looked for after
 /// `idle` was taken down, by another one. The later of the two sees the other, so no note is lost.
+/// A slab's state says that it is noted before the note is made, and ends saying so after the note
+/// has gone, before the slab's count is looked at. So where it says so, the note is there or on its
+/// way, and the lane that takes it away sees whether the slab is whole.
 
 #include "warpheap/heap/region.hpp"
 #include "warpheap/simt/simt.hpp"
@@ -57,6 +61,11 @@ class reclaiming {
   WARPHEAP_DEVICE void note_slab(std::uint32_t slab) const {
     slabs().insert(slab);
     say(idle_slabs);
+  }
+  /// Whether that has been done: what the caller has freed would be looked for.
+  WARPHEAP_DEVICE bool has_note(std::uint32_t slab) const {
+    return slabs().contains(slab) &&
+           (simt::atomic_ref(words_->idle).load(simt::order::relaxed) & idle_slabs) != 0;
   }
   /// Says that the tree of pages has noted a pair.
   WARPHEAP_DEVICE void note_pairs() const { say(idle_pairs); }

@@ -89,9 +89,9 @@ class slab_lists {
         page_state seen = table_.state(slab);
         while (seen.is_slab_of(list) && seen.count() != 0) {
           const std::uint32_t items = most < seen.count() ? most : seen.count();
-          const std::uint32_t left = seen.count() - items;
-          if (table_.change_state(slab, seen, page_state::slab(list, left))) {
-            if (left == 0) settle(list, slab);
+          const page_state left = seen.without(items);
+          if (table_.change_state(slab, seen, left)) {
+            if (left.count() == 0) settle(list, slab);
             return {slab, items};
           }
         }
@@ -118,8 +118,13 @@ class slab_lists {
   WARPHEAP_DEVICE bool remove_whole(std::uint32_t list, std::uint32_t slab,
                                     std::uint32_t items) const {
     acquire(list);
-    page_state whole = page_state::slab(list, items);
-    const bool removed = table_.change_state(slab, whole, page_state::nothing());
+    // Not what a load sees, which may be old. Ends: it fails again only if a lane notes the slab or
+    // takes an item meanwhile.
+    page_state now = page_state::slab(list, items);
+    bool removed = false;
+    do {
+      removed = table_.change_state(slab, now, page_state::nothing());
+    } while (!removed && now.is_slab_of(list) && now.count() == items);
     if (removed && table_.previous(slab).load(simt::order::relaxed) != slab_table::unlinked) {
       unlink(list, slab);
     }

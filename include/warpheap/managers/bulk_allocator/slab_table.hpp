@@ -6,11 +6,11 @@
 /// slab's items are free. A slab is a bin, whose items are blocks, or a chunk, whose items are
 /// bins.
 ///
-/// The state of a page is one word, [ owner: 20 | count: 12 ]. The owner is the list that the slab
-/// belongs to (slab_lists.hpp); `count` of its items are free and not promised. It is kept in a
-/// table, so a late lane reads the state of whatever is there now, and never mistakes a caller's
-/// data for a header: a compare-exchange of the whole word takes from a slab of the intended list,
-/// or fails.
+/// The state of a page is one word, [ owner: 19 | noted: 1 | count: 12 ]. The owner is the list
+/// that the slab belongs to (slab_lists.hpp); `count` of its items are free and not promised;
+/// `noted` says that a reclaim will look at the slab (reclaiming.hpp). It is kept in a table, so a
+/// late lane reads the state of whatever is there now, and never mistakes a caller's data for a
+/// header: a compare-exchange of the whole word takes from a slab of the intended list, or fails.
 ///
 /// A map in the slab's own header says which items are free: one bit per item, set if it is taken.
 /// Only lanes that have taken from `count`, or have an item to give back, touch it.
@@ -33,38 +33,45 @@ namespace bulk_parts {
 
 class page_state {
  public:
-  static constexpr std::uint32_t most_lists = (1u << 20) - 2;
+  static constexpr std::uint32_t most_lists = (1u << 19) - 2;
+  static constexpr std::uint32_t note = 1u << 12;
 
   page_state() = default;
   WARPHEAP_HD static constexpr page_state decode(std::uint32_t word) { return page_state(word); }
   /// Nothing begins here.
   WARPHEAP_HD static constexpr page_state nothing() { return page_state(0); }
   WARPHEAP_HD static constexpr page_state large_block(int order) {
-    return page_state(large << count_bits | static_cast<std::uint32_t>(order));
+    return page_state(large << owner_shift | static_cast<std::uint32_t>(order));
   }
   WARPHEAP_HD static constexpr page_state slab(std::uint32_t list, std::uint32_t count) {
-    return page_state((list + 1) << count_bits | count);
+    return page_state((list + 1) << owner_shift | count);
   }
 
+  /// The same slab, but `items` of its free items are taken. \pre it has them
+  WARPHEAP_HD constexpr page_state without(std::uint32_t items) const {
+    return page_state(word_ - items);
+  }
+  WARPHEAP_HD constexpr page_state noted() const { return page_state(word_ | note); }
+
   WARPHEAP_HD constexpr std::uint32_t encode() const { return word_; }
-  WARPHEAP_HD constexpr bool is_large_block() const { return word_ >> count_bits == large; }
+  WARPHEAP_HD constexpr bool is_large_block() const { return word_ >> owner_shift == large; }
   WARPHEAP_HD constexpr bool is_slab() const {
-    return word_ >> count_bits != 0 && !is_large_block();
+    return word_ >> owner_shift != 0 && !is_large_block();
   }
   WARPHEAP_HD constexpr bool is_slab_of(std::uint32_t list) const {
-    return word_ >> count_bits == list + 1;
+    return word_ >> owner_shift == list + 1;
   }
   /// \pre it is a slab
-  WARPHEAP_HD constexpr std::uint32_t list() const { return (word_ >> count_bits) - 1; }
+  WARPHEAP_HD constexpr std::uint32_t list() const { return (word_ >> owner_shift) - 1; }
   /// \pre it is a slab
-  WARPHEAP_HD constexpr std::uint32_t count() const { return word_ & (large_count - 1); }
+  WARPHEAP_HD constexpr std::uint32_t count() const { return word_ & (note - 1); }
+  WARPHEAP_HD constexpr bool is_noted() const { return (word_ & note) != 0; }
   /// \pre it is a large block
   WARPHEAP_HD constexpr int order() const { return static_cast<int>(count()); }
 
  private:
-  static constexpr int count_bits = 12;
-  static constexpr std::uint32_t large_count = 1u << count_bits;
-  static constexpr std::uint32_t large = (1u << 20) - 1;
+  static constexpr int owner_shift = 13;
+  static constexpr std::uint32_t large = (1u << 19) - 1;
 
   WARPHEAP_HD constexpr explicit page_state(std::uint32_t word) : word_(word) {}
 
@@ -117,6 +124,18 @@ class slab_table {
   /// owner
   WARPHEAP_DEVICE page_state add_free(std::uint32_t page, std::uint32_t items) const {
     return page_state::decode(state_word(page).fetch_add(items, simt::order::acq_rel));
+  }
+  /// Says that a slab is noted, unless it does already, or some of its `items` are not free any
+  /// more. \pre the caller notes it next
+  WARPHEAP_DEVICE void say_noted(std::uint32_t page, std::uint32_t list,
+                                 std::uint32_t items) const {
+    page_state whole = page_state::slab(list, items);
+    change_state(page, whole, whole.noted());
+  }
+  /// Says that it is not; returns the previous state. \pre the caller has taken the note away, and
+  /// acquired by that what made it
+  WARPHEAP_DEVICE page_state say_not_noted(std::uint32_t page) const {
+    return page_state::decode(state_word(page).fetch_and(~page_state::note, simt::order::relaxed));
   }
 
   /// Links: changed under the lock of the list, and read by any lane.

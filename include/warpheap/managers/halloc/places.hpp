@@ -97,10 +97,7 @@ class places {
     if (!slab_table::suits(before, size)) {
       table().map(slab).put_back(chunk, span);
       same.sync();
-      if (same.is_leader()) {
-        table().subtract(slab, chunks);
-        table().known().end_all();  // whatever its chunks are
-      }
+      if (same.is_leader()) table().subtract(slab, chunks);
       return nullptr;
     }
     if (same.is_leader() && before.head() && before.size() == size &&
