@@ -20,7 +20,8 @@ WARPHEAP_BEGIN_NAMESPACE
 /// lets the class grow by a chunk, or by a few together, with the probability that it would need
 /// all of their slots: 32 lanes and a chunk of 1024 slots grow once in 32 cases. So a million lanes
 /// that arrive at once make as many chunks as they need, all at the same time. So that a few lanes
-/// do not depend on luck, one group of a class may always grow it.
+/// do not depend on luck, one group of a class may always grow it. A class that has much of the
+/// heap counts what it needs instead (ordered_words.hpp).
 template <warpheap_config Config>
 class warpheap_class_growth {
  public:

@@ -18,7 +18,7 @@ WARPHEAP_BEGIN_NAMESPACE
 /// its new chunks, one after the other (`warpheap_class_orders`). The class grows by what lanes
 /// have asked for, and an eighth of what it has: a class that grows by chance (class_growth.hpp)
 /// has up to twice the chunks that it needs, and others cannot have those while a block lies in
-/// each (docs/decisions/0055-slots-in-order.md). Exists for one call.
+/// each (docs/decisions/0056). Exists for one call.
 template <warpheap_config Config>
 class warpheap_ordered_words {
  public:
@@ -40,8 +40,8 @@ class warpheap_ordered_words {
     if (!orders.any()) return false;
     const std::uint32_t first = orders.first(words_.shape().count);
     // What the multiprocessor remembers is too little in a class that grows.
-    const bool has_more = simt::load_hint(known().population) > first ||
-                          chunks_now() + orders.coming(of_) > first;
+    const bool has_more =
+        simt::load_hint(known().population) > first || chunks_now() + orders.coming(of_) > first;
     return has_more && supply_.eighths_left() >= 1;
   }
 

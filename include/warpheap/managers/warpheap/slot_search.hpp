@@ -8,9 +8,10 @@
 /// selects a word of the class, and claims slots in it for the whole group. Successive groups have
 /// different words, so in a heap with room this serves nearly all of them. In a part of a warp
 /// whose lanes want different classes, each draws a word instead. A separate function serves the
-/// rest, and all requests of a class that is nearly full: slots that are on offer; growth of the
-/// class, if there is plenty of memory; another turn for the group; listed words that each lane
-/// draws for itself; growth again; and finally the proof that there is nothing.
+/// rest, and all requests of a class that is nearly full: slots in the order of a class that has
+/// much of the heap (ordered_words.hpp); slots that are on offer; growth of the class, if there is
+/// plenty of memory; another turn for the group; listed words that each lane draws for itself;
+/// growth again; and finally the proof that there is nothing.
 
 #include "warpheap/managers/warpheap/chunk_supply.hpp"
 #include "warpheap/managers/warpheap/class_exhaustion.hpp"

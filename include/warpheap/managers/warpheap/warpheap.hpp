@@ -7,8 +7,9 @@
 /// Algorithm: the heap is cut into chunks. A chunk belongs to no one (the pool), to a size class,
 /// or to a large block. Bits say which slots of a chunk are in use. Lanes that want the same class
 /// at the same time form a group; its leader claims free bits for the whole group by one atomic, in
-/// the word of the class whose turn it is. Lanes that were not served try again, and then each
-/// draws words from those that are listed as having room. When its words are full, a class takes
+/// the word of the class whose turn it is. Lanes that were not served try again, or, if their class
+/// has much of the heap, get slots of its new chunks in order; and then each draws words from those
+/// that are listed as having room. When its words are full, a class takes
 /// chunks from the pool or, if that is empty, chunks that another class has left empty. Slots freed
 /// in a full class are offered to its next requests, which then need not search. When few words of
 /// a class may have room, they are counted, so that a request knows at once that there is none. No
@@ -16,7 +17,8 @@
 ///
 /// Memory layout:
 ///
-///     [ state ][ classes: 64 B each ][ sets of open chunks: a tree per class ]
+///     [ state ][ classes: 64 B each ][ orders: up to 1.1 KiB per class, from 1024 chunks on ]
+///     [ sets of open chunks: a tree per class ]
 ///     [ hints: 2 B per chunk and class ][ entries: 4 B per chunk ][ pool, empties: trees ]
 ///     [ copy of this ][ run lengths, states: 4 B per chunk each ]
 ///     [ offers: 32 B per class, or 128 B; and 8 B ][ cells: 4 B for 512 slots of a class ]

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The order in which a class that has much of the heap hands out slots, and how many chunks it has.
+#include "take_and_give.hpp"
+
+#include "warpheap/core/units.hpp"
+#include "warpheap/heap/heap.hpp"
+#include "warpheap/managers/warpheap/warpheap.hpp"
+
+#include <gtest/gtest.h>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+using orders = warpheap_class_orders;
+
+/// Orders of two classes in a heap of 64 chunks of eight slots, which two places share. The first
+/// two chunks of a class have none.
+class two_orders : public ::testing::Test {
+ protected:
+  two_orders() { in_order.format(0, 1); }
+
+  static constexpr std::uint32_t of_chunk = 8;
+  static constexpr std::uint32_t every = 16;
+
+  std::vector<orders::place> places = std::vector<orders::place>(4);
+  std::vector<orders::growth> growths = std::vector<orders::growth>(2);
+  orders in_order{places.data(), growths.data(), 2, 64, 2, 4};
+};
+
+TEST_F(two_orders, each_place_goes_through_every_second_chunk) {
+  const auto expect = [&](std::uint32_t at, std::uint32_t slots, std::uint32_t chunk,
+                          std::uint32_t slot) {
+    const auto begin = in_order.hand_out(1, at, slots, of_chunk, every);
+    EXPECT_EQ(begin.chunk, chunk);
+    EXPECT_EQ(begin.slot, slot);
+  };
+  expect(0, 6, 2, 0);
+  expect(0, 6, 2, 6);
+  expect(0, 1, 4, 4);
+  expect(1, 1, 3, 0);
+}
+
+TEST_F(two_orders, one_lane_looks_at_the_chunks_for_so_many_slots) {
+  int looks = 0;
+  for (int i = 0; i < 64; ++i) looks += in_order.hand_out(0, 0, 3, of_chunk, every).is_checked;
+  EXPECT_EQ(looks, 64 * 3 / 16);
+}
+
+TEST_F(two_orders, what_is_given_back_is_handed_out_again) {
+  in_order.hand_out(0, 0, 5, of_chunk, every);
+  in_order.give_back(0, 0, 5);
+  EXPECT_EQ(in_order.hand_out(0, 0, 1, of_chunk, every).slot, 0u);
+}
+
+TEST_F(two_orders, a_count_below_zero_names_no_chunk_and_comes_right) {
+  in_order.give_back(0, 0, 5);
+  EXPECT_EQ(in_order.hand_out(0, 0, 4, of_chunk, every).chunk, 64u);
+  EXPECT_EQ(in_order.hand_out(0, 0, 1, of_chunk, every).chunk, 64u);
+  EXPECT_EQ(in_order.hand_out(0, 0, 1, of_chunk, every).chunk, 2u);
+}
+
+TEST_F(two_orders, a_chunk_that_leaves_takes_back_what_its_place_has_handed_out) {
+  in_order.hand_out(0, 0, 24, of_chunk, every);  // chunks 2, 4 and 6
+  in_order.hand_out(0, 1, 24, of_chunk, every);  // chunks 3, 5 and 7
+  in_order.want(0, 9);
+  in_order.shrink(0, 7, of_chunk);
+  EXPECT_EQ(in_order.wanted(0), 7u);
+  EXPECT_EQ(in_order.hand_out(0, 0, 1, of_chunk, every).chunk, 8u);
+  EXPECT_EQ(in_order.hand_out(0, 1, 1, of_chunk, every).chunk, 7u);
+  in_order.shrink(0, 1, of_chunk);  // has none of them any more
+  EXPECT_EQ(in_order.wanted(0), 1u);
+}
+
+TEST_F(two_orders, chunks_with_few_slots_begin_an_order_later) {
+  EXPECT_EQ(in_order.first(4), 64u / 32);
+  EXPECT_EQ(in_order.first(3), 64u / 8);
+}
+
+TEST(class_orders, small_heaps_have_none) {
+  EXPECT_EQ(orders::places_for(1023, 1024), 0u);
+  EXPECT_EQ(orders::places_for(1024, 1024), 1u);
+  EXPECT_EQ(orders::places_for(65536, 1024), 8u);
+  const orders none(nullptr, nullptr, 1, 1023, 0, 128);
+  none.format(0, 1);
+  EXPECT_FALSE(none.any());
+  EXPECT_EQ(none.coming(0), 0u);
+  EXPECT_EQ(none.begin_growth(0, 4), 0u);
+  none.end_growth(0, 4);
+  none.shrink(0, 1, 8);
+}
+
+/// How many chunks a class gets for a third of a heap of 32 MiB, in launches of 4096 lanes, over
+/// those that it needs.
+template <warpheap_config Config>
+double chunks_over_need(std::uint32_t bytes) {
+  using manager = warpheap_manager<Config>;
+  const heap<manager> from{machine(), 32_MiB};
+  constexpr std::uint64_t lanes = 4096;
+  const device_array<std::byte*> there(lanes);
+  const std::size_t launches = 32_MiB / 3 / bytes / lanes;
+  std::size_t live = 0;
+  for (std::size_t i = 0; i < launches; ++i) {
+    from.on().launch({lanes / 256, 256},
+                     take_one_each<manager>{from.ref(), bytes, lanes, there.get()});
+    for (std::byte* const block : there.read()) live += block != nullptr;
+  }
+  EXPECT_EQ(live, launches * lanes);
+  manager all = from.ref().manager();
+  const std::uint32_t of = all.parts().classes().sizes().class_of(bytes);
+  const std::uint32_t slots = all.parts().classes().slots(of).count;
+  EXPECT_EQ(all.parts().orders().coming(of), 0u);
+  return static_cast<double>(all.parts().classes().of(of).turns.population) * slots /
+         static_cast<double>(live);
+}
+
+TEST(ordered_words, a_class_that_has_much_of_the_heap_grows_by_what_it_needs) {
+  constexpr warpheap_config by_chance{.chunks_per_place = 1u << 30};
+  for (const std::uint32_t bytes : {64u, 256u}) {
+    const double ordered = chunks_over_need<warpheap_config{}>(bytes);
+    EXPECT_LT(ordered, 1.3) << bytes;
+    EXPECT_LT(ordered, chunks_over_need<by_chance>(bytes)) << bytes;
+  }
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE
