@@ -88,8 +88,8 @@ TEST(class_orders, small_heaps_have_none) {
   none.format(0, 1);
   EXPECT_FALSE(none.any());
   EXPECT_EQ(none.coming(0), 0u);
-  EXPECT_EQ(none.begin_growth(0, 4), 0u);
-  none.end_growth(0, 4);
+  EXPECT_EQ(none.announce(0, 4), 0u);
+  none.arrived(0, 4);
   none.shrink(0, 1, 8);
 }
 

@@ -148,15 +148,11 @@ class warpheap_chunk_moves {
       std::uint32_t chunk = none;
       bool is_own = false;
       if (team.is_leader()) {
-        const taken got = supply_.empties().claim_some(1, supply_.any_word());
-        if (got.bits != 0) {
-          chunk = got.nth(0);
-          const std::uint32_t now = supply_.chunks().examine(chunk);
-          is_own = of != none && chunks::owner_of(now) == chunk_owner::first_class + of &&
-                   chunks::words_in_use(now) == 0;
-          // Lanes may have looked meanwhile, and must not conclude that there was none.
-          if (is_own) supply_.note_empty(chunk);
-        }
+        chunk = find_empty();
+        is_own = chunk != none && of != none &&
+                 chunks::owner_of(supply_.chunks().look(chunk)) == chunk_owner::first_class + of;
+        // Lanes may have looked meanwhile, and must not conclude that there was none.
+        if (is_own) supply_.note_empty(chunk);
       }
       team.sync();
       chunk = team.broadcast(chunk);
@@ -165,6 +161,18 @@ class warpheap_chunk_moves {
       if (simt::call_apart(&close_apart, supply_, chunk, team.mask())) return chunk;
     }
     return none;
+  }
+
+  /// A chunk of which no word was in use a moment ago, taken out of the empties, or none. Those
+  /// that are in use again leave them, too: the lane that frees their last slot lists them. Ends:
+  /// each look takes one out.
+  WARPHEAP_DEVICE std::uint32_t find_empty() const {
+    for (;;) {
+      const taken got = supply_.empties().claim_some(1, supply_.any_word());
+      if (got.bits == 0) return none;
+      const std::uint32_t chunk = got.nth(0);
+      if (chunks::words_in_use(supply_.chunks().examine(chunk)) == 0) return chunk;
+    }
   }
 
   /// Takes a chunk from its class if all of its slots are free; returns whether it did. A

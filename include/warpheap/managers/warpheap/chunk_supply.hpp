@@ -96,8 +96,8 @@ class warpheap_supply {
 
   /// How much of the heap is in the pool, in eighths, estimated from one word of it; more than 8 if
   /// the heap has grown unnoticed.
-  WARPHEAP_DEVICE int eighths_left() const { return eighths_left(any_word()); }
-  WARPHEAP_DEVICE int eighths_left(std::uint32_t word) const {
+  WARPHEAP_DEVICE int eighths_left() const {
+    const std::uint32_t word = any_word();
     const std::uint32_t all = chunks_in(word, simt::load_hint(where_.whole->backed));
     return eighths_of(pool().peek_word(word), all);
   }

@@ -67,15 +67,15 @@ class warpheap_class_growth {
     return came.got;
   }
 
-  /// Adds chunks of which the team takes no slots; returns whether there were any. A collective.
-  /// \param count the leader has announced them (`warpheap_class_orders::begin_growth`)
+  /// Adds chunks of which the team takes no slots; returns whether the class has grown. A
+  /// collective. \param count the leader has announced them (`warpheap_class_orders::announce`)
   WARPHEAP_DEVICE bool add_chunks(const simt::group& team, std::uint32_t count) const {
     bool is_new = false;
     const std::uint32_t chunk =
         simt::call_apart(&moves::add, supply_, of_, team.mask(), {count, false}, &is_new);
-    if (team.is_leader()) supply_.orders().end_growth(of_, count);
+    if (team.is_leader()) supply_.orders().arrived(of_, count);
     team.sync();
-    return chunk != none;
+    return chunk != none && is_new;
   }
 
   /// Lets the class grow before it is full, if there is plenty of memory. A collective of those
@@ -152,12 +152,12 @@ class warpheap_class_growth {
     std::uint32_t count = 1;
     if (team.is_leader()) {
       count = supply_.chunks_at_once(words_.shape().count, supply_.eighths_left());
-      supply_.orders().begin_growth(of_, count);
+      supply_.orders().announce(of_, count);
     }
     const std::uint32_t chunk =
         simt::call_apart(&moves::add, supply_, of_, team.mask(), {count, true}, &is_new);
     if (team.is_leader()) {
-      supply_.orders().end_growth(of_, count);
+      supply_.orders().arrived(of_, count);
       if (for_all) end_growth();
     }
     team.sync();

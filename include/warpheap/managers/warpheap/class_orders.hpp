@@ -30,10 +30,8 @@ class warpheap_class_orders {
   };
 
   static constexpr std::uint32_t most_places = 8;
-  /// The chunks without which a place is not worth its memory.
-  static constexpr std::uint32_t least_chunks = 1024;
-  /// The share of the heap that a class has without an order: a 32nd; an eighth, if its chunks have
-  /// few slots.
+  /// The share of the region that a class has without an order: a 32nd; an eighth, if its chunks
+  /// have few slots.
   static constexpr std::uint32_t usual_share = 32;
   static constexpr std::uint32_t share_of_few = 8;
 
@@ -111,11 +109,12 @@ class warpheap_class_orders {
     return any() ? simt::atomic_ref(growths_[of].coming).load(simt::order::relaxed) : 0;
   }
   /// Announces chunks that the caller is about to add; returns how many others are about to.
-  WARPHEAP_DEVICE std::uint32_t begin_growth(std::uint32_t of, std::uint32_t chunks) const {
+  WARPHEAP_DEVICE std::uint32_t announce(std::uint32_t of, std::uint32_t chunks) const {
     if (!any()) return 0;
     return simt::atomic_ref(growths_[of].coming).fetch_add(chunks, simt::order::relaxed);
   }
-  WARPHEAP_DEVICE void end_growth(std::uint32_t of, std::uint32_t chunks) const {
+  /// They have come, or there were none.
+  WARPHEAP_DEVICE void arrived(std::uint32_t of, std::uint32_t chunks) const {
     if (any()) simt::atomic_ref(growths_[of].coming).fetch_sub(chunks, simt::order::relaxed);
   }
   WARPHEAP_DEVICE std::uint32_t wanted(std::uint32_t of) const {

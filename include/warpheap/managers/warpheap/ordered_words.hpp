@@ -24,6 +24,7 @@ class warpheap_ordered_words {
  public:
   using supply = warpheap_supply<Config>;
   using slot_claims = warpheap_slot_claims<Config>;
+  using chunks = typename slot_claims::chunks;
   using class_growth = warpheap_class_growth<Config>;
   using spot = typename slot_claims::spot;
   using place = typename slot_claims::place;
@@ -64,15 +65,16 @@ class warpheap_ordered_words {
       if (wants && same.is_leader()) {
         if (mine.visits == 0) draw(mine, static_cast<std::uint32_t>(same.size()));
         next = choose(mine);
-        if (next == step::visit) bits = visit(mine, same.size(), at);
+        if (next == step::visit) next = visit(mine, same.size(), at, bits);
       }
       team.sync();
       next = static_cast<step>(team.shuffle(static_cast<std::uint32_t>(next), same.leader()));
       if (wants && next == step::grow) {
-        const bool grew = class_growth(supply_, of_).add_chunks(same, mine.chunks);
+        const bool grew = class_growth(supply_, of_).add_chunks(same, mine.adds);
         if (!grew) mine.growths = Config.most_growths;
       }
-      const place slot = share(team, same, at, bits);
+      // The leader knows what the group was handed: it is the last one to get a slot.
+      const place slot = words_.share(team, same, at, bits, same.size() - 1 - same.rank());
       if (next == step::visit) got = slot;
       wants = wants && got.chunk == none && next != step::none_left;
       team.sync();
@@ -99,6 +101,7 @@ class warpheap_ordered_words {
 
   /// What the leader of a group knows of the slots that the group was handed.
   struct order_ticket {
+    std::uint32_t place = 0;
     std::uint32_t number = 0;  ///< of the chunk in the class
     std::uint32_t base = 0;  ///< the group looks at words base..base+size-1, the next one at `word`
     std::uint32_t size = 1;
@@ -110,7 +113,7 @@ class warpheap_ordered_words {
     int draws = 0;
     int waits = 0;
     int growths = 0;
-    std::uint32_t chunks = 0;  ///< that the group adds
+    std::uint32_t adds = 0;  ///< chunks
   };
 
   WARPHEAP_DEVICE auto& known() const { return supply_.classes().of(of_).turns; }
@@ -118,19 +121,19 @@ class warpheap_ordered_words {
     const std::uint32_t now = simt::atomic_ref(known().population).load(simt::order::relaxed);
     return now < supply_.universe() ? now : supply_.universe();
   }
-  WARPHEAP_DEVICE std::uint32_t own_place() const {
-    return static_cast<std::uint32_t>(simt::warp_rank()) % supply_.orders().places();
-  }
 
+  /// Has slots handed out to a group of that many lanes.
   WARPHEAP_DEVICE void draw(order_ticket& mine, std::uint32_t lanes) const {
     const warpheap_slots& shape = words_.shape();
     const std::uint32_t every = shape.count * supply_.most_at_once() / checks;
+    // Drawn, so that all places move on, whichever warps allocate.
+    mine.place = scale_to(simt::rough_noise(), supply_.orders().places());
+    mine.slots = lanes < shape.count ? lanes : shape.count;
     const auto begin =
-        supply_.orders().hand_out(of_, own_place(), lanes, shape.count, every == 0 ? 1 : every);
+        supply_.orders().hand_out(of_, mine.place, mine.slots, shape.count, every == 0 ? 1 : every);
     mine.number = begin.chunk;
     mine.is_checked = begin.is_checked;
     mine.is_used = false;
-    mine.slots = lanes;
     ++mine.draws;
     const std::uint32_t first = begin.slot / shape.per_word;
     if (lanes >= few) {
@@ -164,7 +167,7 @@ class warpheap_ordered_words {
   }
   WARPHEAP_DEVICE step give_up(const order_ticket& mine) const {
     if (!mine.is_used && mine.number < supply_.universe()) {
-      supply_.orders().give_back(of_, own_place(), mine.slots);
+      supply_.orders().give_back(of_, mine.place, mine.slots);
     }
     return step::none_left;
   }
@@ -181,32 +184,26 @@ class warpheap_ordered_words {
     }
     const std::uint32_t wanted = orders.wanted(of_);
     if (all >= wanted) return false;
-    mine.chunks = supply_.most_at_once();
-    if (has + orders.begin_growth(of_, mine.chunks) < wanted) {
+    mine.adds = supply_.most_at_once();
+    if (has + orders.announce(of_, mine.adds) < wanted) {
       ++mine.growths;
       return true;
     }
-    orders.end_growth(of_, mine.chunks);
+    orders.arrived(of_, mine.adds);
     return false;
   }
 
-  WARPHEAP_DEVICE std::uint64_t visit(order_ticket& mine, int lanes, spot& at) const {
+  /// Claims slots of a word; or waits if its chunk has a number and no name yet, or has left.
+  WARPHEAP_DEVICE step visit(order_ticket& mine, int lanes, spot& at, std::uint64_t& bits) const {
     at = supply_.classes().named(of_, mine.number, mine.word);
+    bits = words_.claim_first(at, lanes);
+    if (bits == 0 && chunks::owner_of(supply_.chunks().look(at.chunk)) != words_.owner()) {
+      return ++mine.waits <= most_waits ? step::wait : give_up(mine);
+    }
     --mine.visits;
     mine.is_used = true;
     if (++mine.word == mine.base + mine.size) mine.word = mine.base;
-    return words_.claim_first(at, lanes);
-  }
-  /// Hands out slots to the last lanes of `same` first: its leader knows what it was handed, and so
-  /// remains. A collective of `team`.
-  WARPHEAP_DEVICE place share(const simt::group& team, const simt::group& same, spot at,
-                              std::uint64_t bits) const {
-    bits = team.shuffle(bits, same.leader());
-    at.chunk = team.shuffle(at.chunk, same.leader());
-    at.word = team.shuffle(at.word, same.leader());
-    team.sync();  // what the leader has acquired is the members' as well
-    const int from_last = same.size() - 1 - same.rank();
-    return from_last < popcount(bits) ? words_.place_of(at, bits, from_last) : place{};
+    return step::visit;
   }
 
   const supply& supply_;

@@ -61,17 +61,25 @@ class warpheap_slot_claims {
   }
 
   /// Hands out the slots that the leader of `same` has claimed to its members. A collective of
-  /// `team`, not of each of its groups: groups proceed side by side.
+  /// `team`, not of each of its groups: groups proceed side by side. \param rank the caller's place
+  /// among its group's members, which get slots in this order
   template <class Team>
   WARPHEAP_DEVICE place share(const Team& team, const simt::group& same, spot at,
-                              std::uint64_t bits) const {
+                              std::uint64_t bits, int rank) const {
     const int leader = same.leader();
     bits = team.shuffle(bits, leader);
     at.chunk = team.shuffle(at.chunk, leader);
     at.word = team.shuffle(at.word, leader);
     team.sync();  // what the leader has acquired is the members' as well
-    if (same.rank() < popcount(bits)) return place_of(at, bits, same.rank());
+    if (rank < popcount(bits)) return place_of(at, bits, rank);
     return {none, bits != 0 ? 1u : 0u};
+  }
+
+  /// The same for members in the order of their ranks.
+  template <class Team>
+  WARPHEAP_DEVICE place share(const Team& team, const simt::group& same, const spot& at,
+                              std::uint64_t bits) const {
+    return share(team, same, at, bits, same.rank());
   }
 
   /// Slots of the words whose turn it is, for those of a team that want one. One turn serves all

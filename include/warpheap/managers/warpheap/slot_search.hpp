@@ -190,8 +190,9 @@ class warpheap_slot_search {
     steps.look([&] { return simt::call_apart(&take_offered_apart, supply_, of_, false); });
     steps.going = steps.going && !simt::call_apart(&are_out_apart, of_, supply_);
     steps.look([&] {
-      if (ordered_words(supply_, of_).keeps_order()) return place{};
-      return simt::call_apart(&grow_ahead_apart, supply_, of_);
+      return ordered_words(supply_, of_).keeps_order()
+                 ? simt::call_apart(&take_ordered_apart, true, of_, supply_)
+                 : simt::call_apart(&grow_ahead_apart, supply_, of_);
     });
     steps.look([&] { return take_another_turn(); });
     steps.look([&] { return simt::call_apart(&take_listed_apart, supply_, of_, false); });
