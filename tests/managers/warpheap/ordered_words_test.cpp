@@ -93,13 +93,26 @@ TEST(class_orders, small_heaps_have_none) {
   none.shrink(0, 1, 8);
 }
 
-/// How many chunks a class gets for a third of a heap of 32 MiB, in launches of 4096 lanes, over
-/// those that it needs.
+/// A block of so many bytes for the first lane of each block of lanes.
+template <class M>
+struct take_one_a_block {
+  handle<M> from;
+  std::size_t bytes;
+  std::byte** there;
+
+  WARPHEAP_DEVICE void operator()() const {
+    if (simt::thread_rank() % simt::block_size() != 0) return;
+    there[simt::block_rank()] = static_cast<std::byte*>(from.malloc(bytes));
+  }
+};
+
+/// How many chunks a class gets for a third of a heap of 32 MiB, in launches of 16,384 lanes,
+/// over those that it needs.
 template <warpheap_config Config>
 double chunks_over_need(std::uint32_t bytes) {
   using manager = warpheap_manager<Config>;
   const heap<manager> from{machine(), 32_MiB};
-  constexpr std::uint64_t lanes = 4096;
+  constexpr std::uint64_t lanes = 16384;
   const device_array<std::byte*> there(lanes);
   const std::size_t launches = 32_MiB / 3 / bytes / lanes;
   std::size_t live = 0;
@@ -119,11 +132,28 @@ double chunks_over_need(std::uint32_t bytes) {
 
 TEST(ordered_words, a_class_that_has_much_of_the_heap_grows_by_what_it_needs) {
   constexpr warpheap_config by_chance{.chunks_per_place = 1u << 30};
-  for (const std::uint32_t bytes : {64u, 256u}) {
-    const double ordered = chunks_over_need<warpheap_config{}>(bytes);
-    EXPECT_LT(ordered, 1.3) << bytes;
-    EXPECT_LT(ordered, chunks_over_need<by_chance>(bytes)) << bytes;
+  EXPECT_LT(chunks_over_need<warpheap_config{}>(64), 1.2);
+  EXPECT_GT(chunks_over_need<by_chance>(64), 1.3);
+}
+
+/// One lane of each block of eight warps allocates, in a heap with eight places.
+TEST(ordered_words, a_class_needs_no_more_if_one_warp_of_a_block_allocates) {
+  using manager = warpheap_manager<warpheap_config{.chunks_per_place = 128}>;
+  const heap<manager> from{machine(), 17_MiB};
+  constexpr std::uint64_t blocks = 2000;
+  const device_array<std::byte*> there(blocks);
+  std::size_t live = 0;
+  for (int launches = 0; launches < 3; ++launches) {
+    from.on().launch({blocks, 256}, take_one_a_block<manager>{from.ref(), 1024, there.get()});
+    for (std::byte* const block : there.read()) live += block != nullptr;
   }
+  ASSERT_EQ(live, 3 * blocks);
+  manager all = from.ref().manager();
+  ASSERT_EQ(all.parts().orders().places(), 8u);
+  const std::uint32_t of = all.parts().classes().sizes().class_of(1024);
+  const std::uint32_t slots = all.parts().classes().slots(of).count;
+  EXPECT_LT(static_cast<double>(all.parts().classes().of(of).turns.population) * slots,
+            1.6 * static_cast<double>(live));
 }
 
 }  // namespace
