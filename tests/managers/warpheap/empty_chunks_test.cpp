@@ -32,6 +32,7 @@ class last_empty_chunk : public ::testing::Test {
         blocks.push_back(block);
       }
       std::sort(blocks.begin(), blocks.end());
+      first_ = blocks[0];
       for (std::size_t i = 0; i < slots; ++i) subject_.free(blocks[i]);
       EXPECT_EQ(small::chunks::words_in_use(parts().chunks().look(0)), 0u);
       EXPECT_TRUE(is_noted());
@@ -48,6 +49,7 @@ class last_empty_chunk : public ::testing::Test {
   const rubbish memory_{16_KiB};
   const small subject_{memory_.all(), machine().properties(), {}};
   const std::uint32_t of_ = subject_.parts().classes().sizes().class_of(16);
+  std::byte* first_ = nullptr;  ///< block of chunk 0
   std::vector<std::byte> before_;
 };
 
@@ -68,6 +70,18 @@ TEST_F(last_empty_chunk, has_left_its_class_once_another_one_has_it) {
     EXPECT_EQ(moves::take(parts()), 0u);
     EXPECT_EQ(population, before - 1);
     EXPECT_FALSE(parts().classes().open(of_).contains(0));
+  });
+}
+
+// Chunks that are noted ahead of their use stay noted when they fill up.
+TEST_F(last_empty_chunk, is_found_behind_any_number_of_others_that_are_in_use) {
+  machine().launch({1, 1}, [this] {
+    const std::uint32_t last = parts().universe() - 1;
+    ASSERT_GE(last, 20u);
+    ASSERT_EQ(moves::take(parts()), 0u);
+    for (std::size_t i = 0; i < slots; ++i) subject_.free(first_ + last * 256 + i * 16);
+    for (std::uint32_t chunk = 1; chunk < last; ++chunk) parts().empties().insert(chunk);
+    EXPECT_EQ(moves::take(parts()), last);
   });
 }
 
