@@ -24,7 +24,6 @@ class warpheap_ordered_words {
  public:
   using supply = warpheap_supply<Config>;
   using slot_claims = warpheap_slot_claims<Config>;
-  using chunks = typename slot_claims::chunks;
   using class_growth = warpheap_class_growth<Config>;
   using spot = typename slot_claims::spot;
   using place = typename slot_claims::place;
@@ -34,16 +33,13 @@ class warpheap_ordered_words {
   WARPHEAP_DEVICE warpheap_ordered_words(const supply& from, std::uint32_t of)
       : supply_(from), of_(of), words_(from, of) {}
 
-  /// Whether the class keeps an order: it has chunks, or is about to have some, that do, and an
-  /// eighth of the heap is left to grow. After that, slots are where blocks were freed.
+  /// Whether the class keeps an order: it has chunks, or is about to have some, that do.
   WARPHEAP_DEVICE bool keeps_order() const {
     const warpheap_class_orders& orders = supply_.orders();
     if (!orders.any()) return false;
     const std::uint32_t first = orders.first(words_.shape().count);
     // What the multiprocessor remembers is too little in a class that grows.
-    const bool has_more =
-        simt::load_hint(known().population) > first || chunks_now() + orders.coming(of_) > first;
-    return has_more && supply_.eighths_left() >= 1;
+    return simt::load_hint(known().population) > first || chunks_now() + orders.coming(of_) > first;
   }
 
   /// A slot for each lane that `wants` one. A collective of those that call together, for any
@@ -65,7 +61,7 @@ class warpheap_ordered_words {
       if (wants && same.is_leader()) {
         if (mine.visits == 0) draw(mine, static_cast<std::uint32_t>(same.size()));
         next = choose(mine);
-        if (next == step::visit) next = visit(mine, same.size(), at, bits);
+        if (next == step::visit) bits = visit(mine, same.size(), at);
       }
       team.sync();
       next = static_cast<step>(team.shuffle(static_cast<std::uint32_t>(next), same.leader()));
@@ -159,11 +155,22 @@ class warpheap_ordered_words {
       const bool may_grow =
           left >= 1 && mine.growths < Config.most_growths && mine.number < supply_.universe();
       if (may_grow && begins_growth(mine, has, all, left)) return step::grow;
-      if (!may_grow && mine.number >= all) return give_up(mine);
+      if (!may_grow && (mine.number >= all || (mine.number >= has && pool_is_gone()))) {
+        return give_up(mine);
+      }
       mine.is_checked = false;
     }
     if (mine.number < has) return mine.draws <= most_draws ? step::visit : give_up(mine);
     return ++mine.waits <= most_waits ? step::wait : give_up(mine);
+  }
+  /// Whether less than an eighth of the heap is left wherever the lane looks. Then slots are where
+  /// blocks were freed, and a wait for a chunk that is on its way to others is longer than a
+  /// search.
+  WARPHEAP_DEVICE bool pool_is_gone() const {
+    for (int looks = 0; looks < 4; ++looks) {
+      if (supply_.eighths_left() >= 1) return false;
+    }
+    return true;
   }
   WARPHEAP_DEVICE step give_up(const order_ticket& mine) const {
     if (!mine.is_used && mine.number < supply_.universe()) {
@@ -193,17 +200,14 @@ class warpheap_ordered_words {
     return false;
   }
 
-  /// Claims slots of a word; or waits if its chunk has a number and no name yet, or has left.
-  WARPHEAP_DEVICE step visit(order_ticket& mine, int lanes, spot& at, std::uint64_t& bits) const {
+  /// Claims slots of a word. A chunk that has a number and no name yet, or has left, has none for
+  /// the class: the group goes on.
+  WARPHEAP_DEVICE std::uint64_t visit(order_ticket& mine, int lanes, spot& at) const {
     at = supply_.classes().named(of_, mine.number, mine.word);
-    bits = words_.claim_first(at, lanes);
-    if (bits == 0 && chunks::owner_of(supply_.chunks().look(at.chunk)) != words_.owner()) {
-      return ++mine.waits <= most_waits ? step::wait : give_up(mine);
-    }
     --mine.visits;
     mine.is_used = true;
     if (++mine.word == mine.base + mine.size) mine.word = mine.base;
-    return step::visit;
+    return words_.claim_first(at, lanes);
   }
 
   const supply& supply_;

@@ -8,10 +8,11 @@
 /// selects a word of the class, and claims slots in it for the whole group. Successive groups have
 /// different words, so in a heap with room this serves nearly all of them. In a part of a warp
 /// whose lanes want different classes, each draws a word instead. A separate function serves the
-/// rest, and all requests of a class that is nearly full: slots in the order of a class that has
-/// much of the heap (ordered_words.hpp); slots that are on offer; growth of the class, if there is
-/// plenty of memory; another turn for the group; listed words that each lane draws for itself;
-/// growth again; and finally the proof that there is nothing.
+/// rest, and all requests of a class that is nearly full: another turn for the group, after growth
+/// of the class if there is plenty of memory, or, if it has much of the heap, the next slots in its
+/// order (ordered_words.hpp); slots that are on offer; growth; another turn; listed words that each
+/// lane draws for itself; growth again; and finally the proof that there is nothing. In a class of
+/// which most words are marked as full, requests begin with the offers.
 
 #include "warpheap/managers/warpheap/chunk_supply.hpp"
 #include "warpheap/managers/warpheap/class_exhaustion.hpp"
@@ -190,9 +191,9 @@ class warpheap_slot_search {
     steps.look([&] { return simt::call_apart(&take_offered_apart, supply_, of_, false); });
     steps.going = steps.going && !simt::call_apart(&are_out_apart, of_, supply_);
     steps.look([&] {
-      return ordered_words(supply_, of_).keeps_order()
-                 ? simt::call_apart(&take_ordered_apart, true, of_, supply_)
-                 : simt::call_apart(&grow_ahead_apart, supply_, of_);
+      // It has grown by what it needs, if it could.
+      if (ordered_words(supply_, of_).keeps_order()) return place{};
+      return simt::call_apart(&grow_ahead_apart, supply_, of_);
     });
     steps.look([&] { return take_another_turn(); });
     steps.look([&] { return simt::call_apart(&take_listed_apart, supply_, of_, false); });
