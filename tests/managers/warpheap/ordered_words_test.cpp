@@ -136,6 +136,27 @@ TEST(ordered_words, a_class_that_has_much_of_the_heap_grows_by_what_it_needs) {
   EXPECT_GT(chunks_over_need<by_chance>(64), 1.3);
 }
 
+// An order only goes on to new chunks, so lanes for which words have room take other turns.
+TEST(ordered_words, a_class_does_not_grow_while_the_same_number_of_blocks_comes_and_goes) {
+  using manager = warpheap_manager<>;
+  const heap<manager> from{machine(), 64_MiB};
+  constexpr std::uint64_t lanes = 40960;
+  const device_array<std::byte*> there(lanes);
+  manager all = from.ref().manager();
+  const std::uint32_t of = all.parts().classes().sizes().class_of(256);
+  const std::uint32_t& population = all.parts().classes().of(of).turns.population;
+  std::uint32_t early = 0;
+  for (int launches = 0; launches < 16; ++launches) {
+    from.on().launch({lanes / 256, 256},
+                     take_one_each<manager>{from.ref(), 256, lanes, there.get()});
+    from.on().launch({lanes / 256, 256}, give_one_each<manager>{from.ref(), lanes, there.get()});
+    if (launches == 3) early = population;
+  }
+  EXPECT_LE(population, early + early / 16);
+  EXPECT_LT(static_cast<double>(population) * all.parts().classes().slots(of).count,
+            1.3 * static_cast<double>(lanes));
+}
+
 /// One lane of each block of eight warps allocates, in a heap with eight places.
 TEST(ordered_words, a_class_needs_no_more_if_one_warp_of_a_block_allocates) {
   using manager = warpheap_manager<warpheap_config{.chunks_per_place = 128}>;

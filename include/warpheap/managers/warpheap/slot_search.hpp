@@ -84,6 +84,9 @@ class warpheap_slot_search {
   /// so that fewer look at once.
   static constexpr std::uint32_t pause_ns = 2000;
   static constexpr int most_paused = 2;
+  /// How many more turns a group takes in a class that keeps an order, as long as the words serve
+  /// some of it.
+  static constexpr int left_over_turns = 2;
   /// The number of turns that each make growth twice as likely, and of all turns.
   static constexpr int most_doubled = 16;
   static constexpr int most_turns = 64;
@@ -122,7 +125,8 @@ class warpheap_slot_search {
         got = simt::call_apart(&take_in_turn_apart, of_, supply_.copy(), own_turn());
       }
       if (got.chunk == none) {
-        got = simt::call_apart(&take_again_apart, own_turn(), of_, supply_.copy());
+        got = simt::call_apart(&take_again_apart, own_turn(), got.is_left_over(), of_,
+                               supply_.copy());
       }
     }
     if (got.chunk == none) got = simt::call_apart(&take_more_apart, of_, supply_.copy());
@@ -135,11 +139,19 @@ class warpheap_slot_search {
                                                 std::uint32_t at) {
     return slot_claims(from, of).take_in_turn(simt::coalesced(&from.whole()), true, at, true);
   }
-  /// The same after the class may have grown, or in the order of its slots.
-  WARPHEAP_RARE static place take_again_apart(std::uint32_t at, std::uint32_t of,
+  /// The same after the class may have grown. In a class that keeps an order, the next slots in it:
+  /// but not if words have room, since blocks were freed, and the order only goes on to new chunks.
+  WARPHEAP_RARE static place take_again_apart(std::uint32_t at, bool left_over, std::uint32_t of,
                                               const supply& from) {
     const bool ordered = ordered_words(from, of).keeps_order();
-    place got = simt::call_apart(&take_ordered_apart, ordered, of, from);
+    place got{none, left_over ? 1u : 0u};
+    for (int turns = 0; turns < left_over_turns; ++turns) {
+      if (!ordered || !got.is_left_over()) continue;
+      got = simt::call_apart(&take_in_turn_apart, of, from, at);
+    }
+    const bool wants = ordered && got.chunk == none;
+    const place next = simt::call_apart(&take_ordered_apart, wants, of, from);
+    if (wants) got = next;
     if (!ordered) got = simt::call_apart(&grow_ahead_apart, from, of);
     return got.chunk != none ? got : simt::call_apart(&take_in_turn_apart, of, from, at);
   }
