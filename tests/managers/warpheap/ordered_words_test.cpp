@@ -93,7 +93,7 @@ TEST(class_orders, small_heaps_have_none) {
   none.shrink(0, 1, 8);
 }
 
-/// A block of so many bytes for the first lane of each block of lanes.
+/// A block of this many bytes for the first lane of each block of lanes.
 template <class M>
 struct take_one_a_block {
   handle<M> from;
@@ -106,8 +106,8 @@ struct take_one_a_block {
   }
 };
 
-/// How many chunks a class gets for a third of a heap of 32 MiB, in launches of 16,384 lanes,
-/// over those that it needs.
+/// How many chunks belong to a class that has a third of a heap of 32 MiB, in launches of 16,384
+/// lanes, over those that it needs.
 template <warpheap_config Config>
 double chunks_over_need(std::uint32_t bytes) {
   using manager = warpheap_manager<Config>;

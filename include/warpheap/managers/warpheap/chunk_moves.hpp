@@ -25,7 +25,7 @@ class warpheap_chunk_moves {
 
   WARPHEAP_DEVICE explicit warpheap_chunk_moves(const supply& of) : supply_(of) {}
 
-  /// Which chunks a class gets.
+  /// What a class gets.
   struct wish {
     std::uint32_t chunks = 1;  ///< in the same steps, if one word of the pool has as many
     bool with_slots = true;    ///< whether the team gets slots of the first one

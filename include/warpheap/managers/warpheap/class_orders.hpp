@@ -9,7 +9,7 @@
 WARPHEAP_BEGIN_NAMESPACE
 
 /// The order in which the manager `warpheap` hands out the slots of a large class's chunks, and how
-/// many chunks are on their way to a class. Who uses it: ordered_words.hpp.
+/// many chunks are on their way to a class. ordered_words.hpp uses it.
 ///
 /// Chunks have numbers, in the order in which they came to their class. Those from a first one on
 /// are dealt to a few places in turn; a place counts the slots that it has handed out of its
