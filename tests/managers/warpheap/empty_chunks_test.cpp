@@ -5,6 +5,7 @@
 #include "rubbish.hpp"
 #include "small.hpp"
 
+#include "warpheap/core/random.hpp"
 #include "warpheap/core/units.hpp"
 #include "warpheap/managers/warpheap/chunk_moves.hpp"
 #include "warpheap/simt/cpu/explorer.hpp"
@@ -42,6 +43,13 @@ class last_empty_chunk : public ::testing::Test {
   }
   void restore() const { std::copy(before_.begin(), before_.end(), memory_.all().base); }
   const small::supply& parts() const { return subject_.parts(); }
+  /// Whether a word of chunk 0 is among those that lanes draw.
+  bool is_listed(std::uint32_t word) const {
+    for (std::uint64_t noise = 0; noise < 100; ++noise) {
+      if (parts().listed().draw(0, mix64(noise)) == word) return true;
+    }
+    return false;
+  }
   bool is_noted() const { return (parts().empties().peek_word(0) & 1) != 0; }
 
   static constexpr std::size_t slots = 256 / 16;
@@ -70,6 +78,27 @@ TEST_F(last_empty_chunk, has_left_its_class_once_another_one_has_it) {
     EXPECT_EQ(moves::take(parts()), 0u);
     EXPECT_EQ(population, before - 1);
     EXPECT_FALSE(parts().classes().open(of_).contains(0));
+  });
+}
+
+// A lane has claimed a slot of the last word, and has yet to say so. What is closed before it was
+// marked, with slots on offer.
+TEST_F(last_empty_chunk, that_cannot_be_closed_lists_its_words_again) {
+  machine().launch({1, 1}, [this] {
+    const warpheap_slots shape = parts().classes().slots(of_);
+    const std::uint32_t owner = chunk_owner::first_class + of_;
+    ASSERT_TRUE(small::chunks::is_marked(parts().chunks().word(0, 0)));
+    ASSERT_FALSE(is_listed(0));
+    const small::chunks::target last{0, shape.words - 1, owner, shape};
+    const std::uint64_t seen = parts().chunks().word(0, last.number);
+    using claims = small::chunks::claims;
+    ASSERT_NE(parts().chunks().claim(last, seen, {.which = claims::offered}).bits, 0u);
+    EXPECT_FALSE(moves::close_apart(parts(), 0, simt::lane_mask::of(simt::lane_id())));
+    for (std::uint32_t i = 0; i < last.number; ++i) {
+      EXPECT_EQ(parts().chunks().word(0, i), small::chunks::empty_word(owner)) << i;
+    }
+    EXPECT_TRUE(is_listed(0));
+    EXPECT_TRUE(parts().classes().open(of_).contains(0));
   });
 }
 
