@@ -59,9 +59,7 @@ class warpheap_ordered_words {
       spot at;
       std::uint64_t bits = 0;
       if (wants && same.is_leader()) {
-        if (mine.visits == 0) draw(mine, static_cast<std::uint32_t>(same.size()));
-        next = choose(mine);
-        if (next == step::visit) bits = visit(mine, same.size(), at);
+        next = simt::call_apart(&lead_apart, supply_, of_, mine, same.size(), at, bits);
       }
       team.sync();
       next = static_cast<step>(team.shuffle(static_cast<std::uint32_t>(next), same.leader()));
@@ -118,6 +116,16 @@ class warpheap_ordered_words {
     return now < supply_.universe() ? now : supply_.universe();
   }
 
+  /// What the leader of a group of `lanes` does. Apart, because it needs many registers: a kernel
+  /// that allocates has as many as the function that needs most.
+  WARPHEAP_RARE static step lead_apart(const supply& from, std::uint32_t of, order_ticket& mine,
+                                       int lanes, spot& at, std::uint64_t& bits) {
+    const warpheap_ordered_words words(from, of);
+    if (mine.visits == 0) words.draw(mine, static_cast<std::uint32_t>(lanes));
+    const step next = words.choose(mine);
+    if (next == step::visit) bits = words.visit(mine, lanes, at);
+    return next;
+  }
   /// Has slots handed out to a group of that many lanes.
   WARPHEAP_DEVICE void draw(order_ticket& mine, std::uint32_t lanes) const {
     const warpheap_slots& shape = words_.shape();
