@@ -29,26 +29,43 @@ constexpr std::size_t page = 128;
 constexpr std::size_t bytes = 32;
 constexpr std::size_t blocks = 4;
 
+/// A full heap, with one bin of blocks.
+class bulk_allocator_handed_on : public ::testing::Test {
+ protected:
+  bulk_allocator_handed_on() {
+    machine().launch({1, 1}, [&] {
+      all.format(0, 1);
+      for (void*& one : bin) one = all.malloc(bytes);
+      while (all.malloc(page) != nullptr) {
+      }
+      EXPECT_EQ(all.malloc(bytes), nullptr);
+    });
+    full_ = memory_.contents();
+  }
+  void restore() const { std::copy(full_.begin(), full_.end(), memory_.all().base); }
+
+  static constexpr std::uint64_t schedules = WARPHEAP_TEST_SANITIZED ? 500 : 4000;
+
+ private:
+  const rubbish memory_{4_KiB};
+
+ protected:
+  const bulk_allocator<single_bins> all{memory_.all(), machine_of(1), {}};
+  std::vector<void*> bin = std::vector<void*>(blocks);
+
+ private:
+  std::vector<std::byte> full_;
+};
+
 // Nothing but the blocks of a bin becomes free. A lane that gets all of them, and frees them, makes
 // the bin whole again, which then serves a page: whatever the first one has yet to say about it.
-TEST(bulk_allocator_handed_on, a_lane_finds_what_it_has_freed_though_another_one_notes_it) {
-  const rubbish memory(4_KiB);
-  const bulk_allocator<single_bins> all(memory.all(), machine_of(1), {});
-  std::vector<void*> bin(blocks);
-  machine().launch({1, 1}, [&] {
-    all.format(0, 1);
-    for (void*& one : bin) one = all.malloc(bytes);
-    while (all.malloc(page) != nullptr) {
-    }
-    EXPECT_EQ(all.malloc(bytes), nullptr);
-  });
-  const std::vector<std::byte> full = memory.contents();
+TEST_F(bulk_allocator_handed_on, a_lane_finds_what_it_has_freed_though_another_one_notes_it) {
   bool has_all = false;
   void* got = nullptr;
   int met = 0;
   simt::explorer lanes({2, 1}, 20'000);
   const auto begin = [&] {
-    std::copy(full.begin(), full.end(), memory.all().base);
+    restore();
     has_all = false;
     got = nullptr;
   };
@@ -65,7 +82,6 @@ TEST(bulk_allocator_handed_on, a_lane_finds_what_it_has_freed_though_another_one
     for (void* const one : own) all.free(one);
     if (has_all) got = all.malloc(page);
   };
-  constexpr std::uint64_t schedules = WARPHEAP_TEST_SANITIZED ? 500 : 4000;
   expect_in_schedules(lanes, schedules, begin, lane, [&] {
     met += has_all ? 1 : 0;
     return has_all && got == nullptr;
@@ -75,22 +91,12 @@ TEST(bulk_allocator_handed_on, a_lane_finds_what_it_has_freed_though_another_one
 
 // A lane frees a bin, which is noted, and asks for a page together with a lane before it, which has
 // seen nothing of that and reclaims for both.
-TEST(bulk_allocator_handed_on, a_lane_that_reclaims_for_others_finds_what_they_have_freed) {
-  const rubbish memory(4_KiB);
-  const bulk_allocator<single_bins> all(memory.all(), machine_of(1), {});
-  std::vector<void*> bin(blocks);
-  machine().launch({1, 1}, [&] {
-    all.format(0, 1);
-    for (void*& one : bin) one = all.malloc(bytes);
-    while (all.malloc(page) != nullptr) {
-    }
-  });
-  const std::vector<std::byte> full = memory.contents();
+TEST_F(bulk_allocator_handed_on, a_lane_that_reclaims_for_others_finds_what_they_have_freed) {
   std::uint32_t is_freed = 0;
   bool is_served = false;
   simt::explorer warp({1, 2}, 20'000);
   const auto begin = [&] {
-    std::copy(full.begin(), full.end(), memory.all().base);
+    restore();
     is_freed = 0;
     is_served = false;
   };
@@ -103,7 +109,6 @@ TEST(bulk_allocator_handed_on, a_lane_that_reclaims_for_others_finds_what_they_h
     while (freed.load(simt::order::relaxed) == 0) simt::backoff(1);
     if (all.malloc(page) != nullptr) is_served = true;
   };
-  constexpr std::uint64_t schedules = WARPHEAP_TEST_SANITIZED ? 500 : 4000;
   expect_in_schedules(warp, schedules, begin, lane, [&] { return !is_served; });
 }
 

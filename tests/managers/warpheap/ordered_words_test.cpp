@@ -106,6 +106,17 @@ struct take_one_a_block {
   }
 };
 
+/// How many chunks the class of a size has, over those that so many blocks need.
+template <class M>
+double over_need(const heap<M>& of, std::uint32_t bytes, std::size_t live) {
+  const M all = of.ref().manager();
+  const auto& classes = all.parts().classes();
+  const std::uint32_t number = classes.sizes().class_of(bytes);
+  EXPECT_EQ(all.parts().orders().coming(number), 0u);
+  return static_cast<double>(classes.of(number).turns.population) * classes.slots(number).count /
+         static_cast<double>(live);
+}
+
 /// How many chunks belong to a class that has a third of a heap of 32 MiB, in launches of 16,384
 /// lanes, over those that it needs.
 template <warpheap_config Config>
@@ -122,12 +133,7 @@ double chunks_over_need(std::uint32_t bytes) {
     for (std::byte* const block : there.read()) live += block != nullptr;
   }
   EXPECT_EQ(live, launches * lanes);
-  manager all = from.ref().manager();
-  const std::uint32_t of = all.parts().classes().sizes().class_of(bytes);
-  const std::uint32_t slots = all.parts().classes().slots(of).count;
-  EXPECT_EQ(all.parts().orders().coming(of), 0u);
-  return static_cast<double>(all.parts().classes().of(of).turns.population) * slots /
-         static_cast<double>(live);
+  return over_need(from, bytes, live);
 }
 
 TEST(ordered_words, a_class_that_has_much_of_the_heap_grows_by_what_it_needs) {
@@ -142,19 +148,16 @@ TEST(ordered_words, a_class_does_not_grow_while_the_same_number_of_blocks_comes_
   const heap<manager> from{machine(), 64_MiB};
   constexpr std::uint64_t lanes = 40960;
   const device_array<std::byte*> there(lanes);
-  manager all = from.ref().manager();
-  const std::uint32_t of = all.parts().classes().sizes().class_of(256);
-  const std::uint32_t& population = all.parts().classes().of(of).turns.population;
-  std::uint32_t early = 0;
+  double early = 0;
   for (int launches = 0; launches < 16; ++launches) {
     from.on().launch({lanes / 256, 256},
                      take_one_each<manager>{from.ref(), 256, lanes, there.get()});
     from.on().launch({lanes / 256, 256}, give_one_each<manager>{from.ref(), lanes, there.get()});
-    if (launches == 3) early = population;
+    if (launches == 3) early = over_need(from, 256, lanes);
   }
-  EXPECT_LE(population, early + early / 16);
-  EXPECT_LT(static_cast<double>(population) * all.parts().classes().slots(of).count,
-            1.3 * static_cast<double>(lanes));
+  const double late = over_need(from, 256, lanes);
+  EXPECT_LE(late, early + early / 16);
+  EXPECT_LT(late, 1.3);
 }
 
 /// One lane of each block of eight warps allocates, in a heap with eight places.
@@ -169,12 +172,8 @@ TEST(ordered_words, a_class_needs_no_more_if_one_warp_of_a_block_allocates) {
     for (std::byte* const block : there.read()) live += block != nullptr;
   }
   ASSERT_EQ(live, 3 * blocks);
-  manager all = from.ref().manager();
-  ASSERT_EQ(all.parts().orders().places(), 8u);
-  const std::uint32_t of = all.parts().classes().sizes().class_of(1024);
-  const std::uint32_t slots = all.parts().classes().slots(of).count;
-  EXPECT_LT(static_cast<double>(all.parts().classes().of(of).turns.population) * slots,
-            1.6 * static_cast<double>(live));
+  ASSERT_EQ(from.ref().manager().parts().orders().places(), 8u);
+  EXPECT_LT(over_need(from, 1024, live), 1.6);
 }
 
 }  // namespace

@@ -165,7 +165,7 @@ class warpheap_chunk_moves {
 
   /// A chunk of which no word was in use a moment ago, taken out of the empties, or none. Those
   /// that are in use again leave them, too: the lane that frees their last slot lists them. Ends:
-  /// each look takes one out.
+  /// each look takes one out, and only a free puts one back, for which no lane waits here.
   WARPHEAP_DEVICE std::uint32_t find_empty() const {
     for (;;) {
       const taken got = supply_.empties().claim_some(1, supply_.any_word());

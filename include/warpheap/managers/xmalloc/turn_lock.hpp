@@ -5,7 +5,9 @@
 /// The lock of one of XMalloc's lists: a count, odd while it is held, so that those who wait see
 /// how often others held it.
 ///
-/// Progress: blocking. A lane waits until the lock is free or its caller's patience ends.
+/// Progress: blocking. A lane waits until the lock is free or its caller's patience ends. Those
+/// that hold it may be lanes of its warp that do not call with it: they wait for none that waits
+/// here.
 
 #include "warpheap/managers/xmalloc/geometry.hpp"
 #include "warpheap/simt/simt.hpp"
