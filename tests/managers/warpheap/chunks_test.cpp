@@ -99,7 +99,7 @@ TEST(warpheap_chunks, a_word_of_another_class_is_left_as_it_is) {
   std::uint32_t state = other;
   std::uint64_t words[16]{};
   const chunks_type chunks(&state, words, 256);
-  const warpheap_slots shape = warpheap_slots::of(64, 4, 48);
+  const warpheap_slots shape = warpheap_slots::of(64, 4, 48, 1);
   const chunks_type::target at{0, 0, mine, shape};
   machine().launch({1, 1}, [&, word = &words[0]] {
     for (const std::uint64_t used : {0u, 5u, 15u}) {

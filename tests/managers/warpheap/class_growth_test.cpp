@@ -94,7 +94,7 @@ TEST_F(few_chunks_left, lanes_that_come_too_late_for_the_last_one_get_none) {
     for (int i = 0; i < 7; ++i) {
       auto how = growth::step::grow;
       const bool is_there = i < 6;
-      EXPECT_EQ(growth(parts(), of_).grow(how).chunk != growth::none, is_there);
+      EXPECT_EQ(growth(parts(), of_).grow(how, 0).chunk != growth::none, is_there);
       EXPECT_EQ(how, is_there ? growth::step::grow : growth::step::none_left);
     }
   });
@@ -124,8 +124,8 @@ TEST(warpheap_growth, a_class_with_room_in_all_words_takes_no_chunk) {
   heap<manager> heap(machine(), 4_MiB);
   const manager::classes classes = heap.ref().manager().parts().classes();
   const auto& of_128_bytes = classes.of(classes.sizes().class_of(128));
-  ASSERT_EQ(of_128_bytes.shape.words, 3u);
-  // A word has 42 slots at least, and 15 groups take their turns at it six times at most.
+  ASSERT_EQ(of_128_bytes.shape.words, 4u);
+  // A word has 32 slots, and 15 groups take their turns at it four times at most.
   for (int round = 0; round < 8; ++round) {
     for (int group = 0; group < 15; ++group) {
       ASSERT_EQ(take_in_part(heap, 128, 7), 7u);
@@ -136,19 +136,19 @@ TEST(warpheap_growth, a_class_with_room_in_all_words_takes_no_chunk) {
   }
 }
 
-// Of a group of twenty lanes, the word has room for eleven, and the next one for the other nine.
+// Of a group of twenty lanes, the word has room for eleven, and the other one for the other nine.
 TEST(warpheap_growth, a_group_that_a_word_serves_in_part_finds_room_in_another) {
   heap<manager> heap(machine(), 4_MiB);
   const manager::classes classes = heap.ref().manager().parts().classes();
-  const auto& of_128_bytes = classes.of(classes.sizes().class_of(128));
-  ASSERT_EQ(of_128_bytes.shape.words, 3u);
-  ASSERT_EQ(of_128_bytes.shape.per_word, 43u);
+  const auto& of_192_bytes = classes.of(classes.sizes().class_of(192));
+  ASSERT_EQ(of_192_bytes.shape.words, 2u);
+  ASSERT_EQ(of_192_bytes.shape.per_word, 43u);
   for (int round = 0; round < 60; ++round) {
-    give(heap, {take_one(heap, 128)});  // now the class has a chunk
+    give(heap, {take_one(heap, 192)});  // now the class has a chunk
     heap.ref().manager().parts().whole().next[0].taken = 0;
-    for (int warp = 0; warp < 3; ++warp) ASSERT_EQ(take_in_part(heap, 128, 32), 32u);
-    ASSERT_EQ(take_in_part(heap, 128, 20), 20u);
-    ASSERT_EQ(of_128_bytes.turns.population, 1u) << "round " << round;
+    for (int warp = 0; warp < 2; ++warp) ASSERT_EQ(take_in_part(heap, 192, 32), 32u);
+    ASSERT_EQ(take_in_part(heap, 192, 20), 20u);
+    ASSERT_EQ(of_192_bytes.turns.population, 1u) << "round " << round;
     heap.reset();
   }
 }

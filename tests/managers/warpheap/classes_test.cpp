@@ -242,9 +242,14 @@ TEST_F(warpheap_hints, the_first_three_slots_of_a_marked_word_are_offered_and_th
   std::sort(full->begin(), full->end());
   std::uint32_t chunk = 0;
   const auto is_full = [&](std::uint32_t c) {
-    const std::uint64_t word = parts().chunks().word(c, 0);
-    return manager::chunks::is_of(word, chunk_owner::first_class + of) &&
-           manager::chunks::used_of(word) == manager::chunks::slots_in(shape, 0);
+    for (std::uint32_t i = 0; i < shape.words; ++i) {
+      const std::uint64_t word = parts().chunks().word(c, i);
+      if (!manager::chunks::is_of(word, chunk_owner::first_class + of) ||
+          manager::chunks::used_of(word) != manager::chunks::slots_in(shape, i)) {
+        return false;
+      }
+    }
+    return true;
   };
   while (!is_full(chunk)) ++chunk;
   const std::uint32_t words = unmarked();

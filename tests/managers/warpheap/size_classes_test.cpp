@@ -74,9 +74,11 @@ void expect_words_for_all_slots() {
     const warpheap_size_classes sizes(shift);
     for (std::uint32_t of = 0; of < sizes.count(); ++of) {
       const std::uint32_t bytes = sizes.slot_bytes(of);
-      const auto slots = warpheap_slots::of(bytes, sizes.chunk_bytes() / bytes, WordSlots);
+      const auto most_words = static_cast<std::uint32_t>(chunks::words_for(sizes.chunk_bytes()));
+      const auto slots =
+          warpheap_slots::of(bytes, sizes.chunk_bytes() / bytes, WordSlots, most_words);
       ASSERT_LE(slots.per_word, static_cast<std::uint32_t>(WordSlots));
-      ASSERT_LE(slots.words, chunks::words_for(sizes.chunk_bytes())) << of;
+      ASSERT_LE(slots.words, most_words) << of;
       std::uint32_t count = 0;
       for (std::uint32_t word = 0; word < slots.words; ++word) {
         const std::uint64_t bits = chunks::slots_in(slots, word);
@@ -96,6 +98,17 @@ TEST(warpheap_size_classes, the_words_of_a_chunk_have_a_bit_for_each_slot) {
   expect_words_for_all_slots<3>();
   expect_words_for_all_slots<16>();
   expect_words_for_all_slots<48>();
+}
+
+// Launches of warps that want such slots take all of a word, or hardly any of the next one.
+TEST(warpheap_size_classes, a_warp_fills_a_word_of_large_slots) {
+  for (const std::uint32_t count : {512u, 256u, 128u, 64u, 32u}) {
+    EXPECT_EQ(warpheap_slots::of(16, count, 48, 342).per_word, 32u) << count;
+  }
+  EXPECT_EQ(warpheap_slots::of(2000, 131, 48, 342).per_word, 33u);
+  EXPECT_EQ(warpheap_slots::of(16, 544, 48, 342).per_word, 46u) << "small ones fill words";
+  EXPECT_EQ(warpheap_slots::of(16, 31, 48, 342).words, 1u);
+  EXPECT_EQ(warpheap_slots::of(16, 128, 48, 3).per_word, 43u) << "there is no room for four words";
 }
 
 }  // namespace

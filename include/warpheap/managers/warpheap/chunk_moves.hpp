@@ -29,7 +29,15 @@ class warpheap_chunk_moves {
   struct wish {
     std::uint32_t chunks = 1;  ///< in the same steps, if one word of the pool has as many
     bool with_slots = true;    ///< whether the team gets slots of the first one
+    std::uint32_t words = 1;  ///< of the empties that it may clear, see `words_at_look`
   };
+  /// How many words of the empties the `look`-th look of a request may clear. A chunk that is noted
+  /// before its first use is in use later, so there may be as many such entries as chunks. Removing
+  /// them all takes 175 ms in a heap of 32 GiB, while the first looks of other kinds usually find a
+  /// slot. A request that looks on removes all of them before it gives up.
+  WARPHEAP_HD static constexpr std::uint32_t words_at_look(int look) {
+    return std::uint32_t{1} << (look < 31 ? look : 31);
+  }
   /// A chunk that is new in class `of`, with the first slots of its first word for the team, one
   /// per member; or a chunk of the class that was empty a moment ago; or none. A collective.
   /// \param wanted the leader's counts
@@ -47,7 +55,7 @@ class warpheap_chunk_moves {
     std::uint32_t chunk = got.bits == 0 ? none : got.nth(0);
     *is_new = true;
     if (chunk == none) {
-      chunk = warpheap_chunk_moves(in).take_empty(team, of, *is_new);
+      chunk = warpheap_chunk_moves(in).take_empty(team, of, wanted.words, *is_new);
       if (chunk != none) got = {chunk / 64, std::uint64_t{1} << chunk % 64};
     }
     if (chunk != none && *is_new) {
@@ -61,8 +69,9 @@ class warpheap_chunk_moves {
 
   /// A chunk for the caller alone, which gives it an owner, or none: then there was none in the
   /// pool, and then none among the empties, or others were closing them. Beside the last ones, so
-  /// that the rest stays in one piece, unless many lanes want one at the same time.
-  WARPHEAP_RARE static std::uint32_t take(const supply& in) {
+  /// that the rest stays in one piece, unless many lanes want one at the same time. \param words as
+  /// in `wish`
+  WARPHEAP_RARE static std::uint32_t take(const supply& in, std::uint32_t words) {
     const std::uint32_t hand = in.whole().begin_move();
     const simt::atomic_ref hint(in.whole().run_word);
     const std::uint32_t word = hint.load(simt::order::relaxed);
@@ -77,7 +86,7 @@ class warpheap_chunk_moves {
     bool is_taken = true;
     if (chunk == none) {
       const simt::group alone(simt::lane_mask::of(simt::lane_id()));
-      chunk = warpheap_chunk_moves(in).take_empty(alone, none, is_taken);
+      chunk = warpheap_chunk_moves(in).take_empty(alone, none, words, is_taken);
     }
     in.whole().end_move(hand);
     return chunk;
@@ -143,19 +152,17 @@ class warpheap_chunk_moves {
   /// collective. A chunk that cannot be closed goes back: a lane has claimed a slot of it and is
   /// about to count it in.
   WARPHEAP_DEVICE std::uint32_t take_empty(const simt::group& team, std::uint32_t of,
-                                           bool& is_taken) const {
+                                           std::uint32_t words, bool& is_taken) const {
     for (int tries = 0; tries < most_tries; ++tries) {
-      std::uint32_t chunk = none;
+      const std::uint32_t chunk = find_empty(team, words);
       bool is_own = false;
       if (team.is_leader()) {
-        chunk = find_empty();
         is_own = chunk != none && of != none &&
                  chunks::owner_of(supply_.chunks().look(chunk)) == chunk_owner::first_class + of;
         // Lanes may have looked meanwhile, and must not conclude that there was none.
         if (is_own) supply_.note_empty(chunk);
       }
       team.sync();
-      chunk = team.broadcast(chunk);
       is_taken = !team.any(is_own);
       if (chunk == none || !is_taken) return chunk;
       if (simt::call_apart(&close_apart, supply_, chunk, team.mask())) return chunk;
@@ -164,15 +171,53 @@ class warpheap_chunk_moves {
   }
 
   /// A chunk of which no word was in use a moment ago, taken out of the empties, or none. Those
-  /// that are in use again leave them, too: the lane that frees their last slot lists them. Ends:
-  /// each look takes one out, and only a free puts one back, for which no lane waits here.
-  WARPHEAP_DEVICE std::uint32_t find_empty() const {
-    for (;;) {
-      const taken got = supply_.empties().claim_some(1, supply_.any_word());
-      if (got.bits == 0) return none;
-      const std::uint32_t chunk = got.nth(0);
-      if (chunks::words_in_use(supply_.chunks().examine(chunk)) == 0) return chunk;
+  /// that are in use again leave them, too: the lane that frees their last slot notes them again. A
+  /// collective. \param words which it may clear
+  WARPHEAP_DEVICE std::uint32_t find_empty(const simt::group& team, std::uint32_t words) const {
+    for (;; --words) {
+      std::uint32_t chunk = none;
+      bool is_stale = false;
+      if (team.is_leader()) {
+        const taken got = supply_.empties().claim_some(1, supply_.any_word());
+        if (got.bits != 0) {
+          chunk = got.nth(0);
+          is_stale = is_in_use(supply_.chunks().examine(chunk));
+        }
+      }
+      team.sync();
+      chunk = team.broadcast(chunk);
+      if (!team.any(is_stale)) return chunk;
+      if (words == 0) return none;
+      simt::call_apart(&clear_apart, supply_, chunk / 64, team.mask());
     }
+  }
+  WARPHEAP_RARE static void clear_apart(const supply& in, std::uint32_t word,
+                                        simt::lane_mask team) {
+    warpheap_chunk_moves(in).clear(simt::group(team), word);
+  }
+  /// Takes the chunks that are in use out of a word of the empties. A collective.
+  WARPHEAP_DEVICE void clear(const simt::group& team, std::uint32_t word) const {
+    const std::uint64_t noted = team.broadcast(supply_.empties().peek_word(word));
+    std::uint64_t in_use = 0;
+    for (int i = team.rank(); i < 64; i += team.size()) {
+      if ((noted >> i & 1) != 0 && is_in_use(supply_.chunks().look(word * 64 + static_cast<std::uint32_t>(i)))) {
+        in_use |= std::uint64_t{1} << i;
+      }
+    }
+    in_use = team.merge_bits(in_use);
+    if (team.is_leader()) in_use = supply_.empties().remove_bits(word, in_use);
+    team.sync();
+    in_use = team.broadcast(in_use);
+    for (int i = team.rank(); i < 64; i += team.size()) {
+      // Those looks may be old; and a lane that has freed its last slot may have seen it noted.
+      if ((in_use >> i & 1) != 0 && !is_in_use(supply_.chunks().examine(word * 64 + static_cast<std::uint32_t>(i)))) {
+        supply_.note_empty(word * 64 + static_cast<std::uint32_t>(i));
+      }
+    }
+    team.sync();
+  }
+  WARPHEAP_DEVICE static bool is_in_use(std::uint32_t state) {
+    return chunks::words_in_use(state) != 0;
   }
 
   /// Takes a chunk from its class if all of its slots are free; returns whether it did. A

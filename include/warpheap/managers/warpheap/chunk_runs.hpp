@@ -38,7 +38,7 @@ class warpheap_chunk_runs {
       going = going && looks < most_looks && is_possible(wanted);
       if (!team.any(going)) return first;
       const std::uint32_t before = together(team, [&] { return supply_.claims_returned(); });
-      const outcome got = simt::call_apart(&look, supply_, team.mask(), wanted, going, looks == 0);
+      const outcome got = simt::call_apart(&look, supply_, team.mask(), wanted, going, looks);
       if (got.first != none) {
         first = got.first;
         own(first, wanted.length);
@@ -117,19 +117,19 @@ class warpheap_chunk_runs {
   /// Claims runs out of the pool for those that go on: at first from where the last one was found,
   /// later from a random place, away from others. A collective.
   WARPHEAP_RARE static outcome look(const supply& in, simt::lane_mask members, run_shape wanted,
-                                    bool going, bool is_first) {
+                                    bool going, int looks) {
     const simt::group team(members);
     const simt::atomic_ref<std::uint32_t> hint(in.whole().run_word);
     outcome got;
     // A single chunk is not searched for word by word unless there seems to be none.
     if (going && (wanted.length == 1 || !is_anywhere(wanted))) {
-      got = simt::call_apart(&look_alone, in, wanted);
+      got = simt::call_apart(&look_alone, in, wanted, looks);
     }
     const bool shares = going && is_anywhere(wanted) && got.first == none;
     team.sync();
     if (!team.any(shares)) return got;
     const std::uint32_t from =
-        team.broadcast(is_first ? hint.load(simt::order::relaxed) : in.any_word());
+        team.broadcast(looks == 0 ? hint.load(simt::order::relaxed) : in.any_word());
     outcome seen = simt::call_apart(&search, members, in, sees::pool, wanted.length, from, shares);
     if (!simt::call_apart(&claim, members, in, seen.first, wanted.length)) seen.first = none;
     if (seen.first != none) hint.store(seen.first / 64, simt::order::relaxed);
@@ -138,9 +138,10 @@ class warpheap_chunk_runs {
   }
   /// The same by one lane: for a single chunk, by hints; and for a run that begins at certain
   /// places.
-  WARPHEAP_RARE static outcome look_alone(const supply& in, run_shape wanted) {
+  WARPHEAP_RARE static outcome look_alone(const supply& in, run_shape wanted, int looks) {
     if (is_anywhere(wanted)) {
-      const std::uint32_t chunk = simt::call_apart(&warpheap_chunk_moves<Config>::take, in);
+      using moves = warpheap_chunk_moves<Config>;
+      const std::uint32_t chunk = simt::call_apart(&moves::take, in, moves::words_at_look(looks));
       return {chunk, chunk != none};
     }
     const std::uint32_t first = simt::call_apart(&find_place, wanted, in, sees::pool);

@@ -53,10 +53,21 @@ struct alignas(16) warpheap_slots {
   std::uint32_t words;     ///< that have a bit for each
   std::uint32_t per_word;  ///< slots of a word
 
+  /// A chunk with at most as many slots has as many in a word as a warp has lanes, or a few more.
+  /// Then each warp of a launch gets a word to itself, although its class has hardly more chunks
+  /// than it needs, as those have that keep an order (class_orders.hpp). Words of smaller slots
+  /// have more, so that in a full heap a lane's word has a free one more often
+  /// (docs/decisions/0057).
+  static constexpr std::uint32_t most_for_warps = 512;
+
+  /// \param word_slots of a word, at most \param most_words of a chunk; enough for words of that
+  /// many slots
   WARPHEAP_HD static constexpr warpheap_slots of(std::uint32_t bytes, std::uint32_t count,
-                                                 int word_slots) {
+                                                 int word_slots, std::uint32_t most_words) {
     const std::uint32_t least = ceil_div(count, static_cast<std::uint32_t>(word_slots));
-    const std::uint32_t per_word = ceil_div(count, least);
+    const std::uint32_t for_warps = count <= most_for_warps ? count / simt::warp_size : 0;
+    const std::uint32_t wanted = for_warps < most_words ? for_warps : most_words;
+    const std::uint32_t per_word = ceil_div(count, wanted < least ? least : wanted);
     return {bytes, count, ceil_div(count, per_word), per_word};
   }
 };

@@ -58,11 +58,12 @@ class warpheap_class_growth {
   }
   /// Takes a chunk if that is the step which was chosen for the class; a collective of those that
   /// call together, for any classes. \param how becomes `none_left` if others have taken the chunks
-  WARPHEAP_DEVICE place grow(step& how) const {
+  /// \param look the number of the look that the request makes
+  WARPHEAP_DEVICE place grow(step& how, int look) const {
     const bool for_all = how == step::grow_for_all;
     if (how != step::grow && !for_all) return {};
     const simt::group same = simt::coalesced(&supply_.whole()).match(of_ * 2 + (for_all ? 1u : 0u));
-    const added came = simt::call_apart(&grow_apart, supply_, of_, same.mask(), for_all);
+    const added came = simt::call_apart(&grow_apart, supply_, of_, same.mask(), for_all, look);
     if (!came.chunk) how = step::none_left;
     return came.got;
   }
@@ -72,7 +73,7 @@ class warpheap_class_growth {
   WARPHEAP_DEVICE bool add_chunks(const simt::group& team, std::uint32_t count) const {
     bool is_new = false;
     const std::uint32_t chunk =
-        simt::call_apart(&moves::add, supply_, of_, team.mask(), {count, false}, &is_new);
+        simt::call_apart(&moves::add, supply_, of_, team.mask(), {count, false, moves::words_at_look(0)}, &is_new);
     if (team.is_leader()) supply_.orders().arrived(of_, count);
     team.sync();
     return chunk != none && is_new;
@@ -91,7 +92,7 @@ class warpheap_class_growth {
     team.sync();
     grows = team.shuffle(static_cast<std::uint32_t>(grows), same.leader()) != 0;
     place got;
-    if (grows) got = simt::call_apart(&grow_apart, supply_, of_, same.mask(), false).got;
+    if (grows) got = simt::call_apart(&grow_apart, supply_, of_, same.mask(), false, 0).got;
     team.sync();
     return got;
   }
@@ -144,10 +145,10 @@ class warpheap_class_growth {
   /// Adds a chunk, whose first word is the team's; or if the class has an empty one, the team takes
   /// what it finds there. A collective.
   WARPHEAP_RARE static added grow_apart(const supply& from, std::uint32_t of, simt::lane_mask team,
-                                        bool for_all) {
-    return warpheap_class_growth(from, of).add_chunk(simt::group(team), for_all);
+                                        bool for_all, int look) {
+    return warpheap_class_growth(from, of).add_chunk(simt::group(team), for_all, look);
   }
-  WARPHEAP_DEVICE added add_chunk(const simt::group& team, bool for_all) const {
+  WARPHEAP_DEVICE added add_chunk(const simt::group& team, bool for_all, int look) const {
     bool is_new = false;
     std::uint32_t count = 1;
     if (team.is_leader()) {
@@ -155,7 +156,7 @@ class warpheap_class_growth {
       supply_.orders().announce(of_, count);
     }
     const std::uint32_t chunk =
-        simt::call_apart(&moves::add, supply_, of_, team.mask(), {count, true}, &is_new);
+        simt::call_apart(&moves::add, supply_, of_, team.mask(), {count, true, moves::words_at_look(look)}, &is_new);
     if (team.is_leader()) {
       supply_.orders().arrived(of_, count);
       if (for_all) end_growth();

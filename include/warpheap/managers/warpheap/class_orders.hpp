@@ -79,12 +79,14 @@ class warpheap_class_orders {
   /// many slots to each lane that is to look at the number of chunks
   WARPHEAP_DEVICE start hand_out(std::uint32_t of, std::uint32_t at, std::uint32_t slots,
                                  std::uint32_t of_chunk, std::uint32_t check_every) const {
-    const std::uint64_t begin = handed(of, at).fetch_add(slots, simt::order::relaxed);
-    const std::uint64_t chunk = begin / of_chunk;
-    // None that the class could have: the count was corrected. It comes right as lanes add to it.
+    const std::uint64_t all = handed(of, at).fetch_add(slots, simt::order::relaxed);
+    // More than any class has on a GPU, or a count that was corrected: that comes right as lanes
+    // add to it. And a division of 64 bits takes 20 registers.
+    if (all >> 32 != 0) return {universe_, 0, false};
+    const auto begin = static_cast<std::uint32_t>(all);
+    const std::uint32_t chunk = begin / of_chunk;
     if (chunk >= universe_) return {universe_, 0, false};
-    return {first(of_chunk) + static_cast<std::uint32_t>(chunk) * each_ + at,
-            static_cast<std::uint32_t>(begin - chunk * of_chunk),
+    return {first(of_chunk) + chunk * each_ + at, begin - chunk * of_chunk,
             begin / check_every != (begin + slots) / check_every};
   }
   /// Nothing of what was handed out last was used.

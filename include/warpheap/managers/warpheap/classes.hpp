@@ -94,7 +94,8 @@ class warpheap_classes {
   /// What `format` writes for `slots` to read.
   WARPHEAP_DEVICE warpheap_slots shape(std::uint32_t of) const {
     const std::uint32_t bytes = sizes_.slot_bytes(of);
-    return warpheap_slots::of(bytes, sizes_.chunk_bytes() / bytes, chunks::word_slots);
+    return warpheap_slots::of(bytes, sizes_.chunk_bytes() / bytes, chunks::word_slots,
+                              static_cast<std::uint32_t>(chunks::words_for(sizes_.chunk_bytes())));
   }
   WARPHEAP_DEVICE warpheap_slots slots(std::uint32_t of) const {
     // Never changes after `format`, so the multiprocessor may keep it.
@@ -230,8 +231,8 @@ class warpheap_classes {
   };
   /// The word of the class for this turn (`warpheap_state::next_turn`). If there are many chunks,
   /// each place of turns has every 16th of them, and visits each of their words once in as many
-  /// turns as there are words, chunk after chunk. If there are few chunks, all places go through
-  /// all words. No chunk: the class has none. \param fresh whether to look at what there is now,
+  /// turns as there are words, chunk after chunk. If there are few chunks, all places together go
+  /// through all words, but for one in 17 each time; so does each place by itself. No chunk: the class has none. \param fresh whether to look at what there is now,
   /// and not at what the multiprocessor remembers: in a class that grows, it remembers few chunks
   WARPHEAP_DEVICE spot hinted(std::uint32_t of, std::uint32_t turn, std::uint32_t words,
                               bool fresh = false) const {
@@ -244,7 +245,10 @@ class warpheap_classes {
     constexpr std::uint32_t places = warpheap_state::turn_places;
     const bool own = hints >= many_hints;
     const std::uint32_t place = turn % places;
-    const std::uint32_t taken = own ? turn / places : turn & 0x7fffffffu;
+    // Turns of one place are 17 apart, not 16, because there may be as many words as that, or half
+    // as many: a warp that calls again and again would come to the same word each time.
+    const std::uint32_t taken =
+        own ? turn / places : (turn + turn / places) & 0x7fffffffu;  // `by_words` takes no more
     const std::uint32_t all = own ? ceil_div(hints - place, places) : hints;
     const std::uint32_t round = taken / all;
     const std::uint32_t at = taken - round * all;

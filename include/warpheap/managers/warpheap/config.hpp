@@ -24,7 +24,7 @@ struct warpheap_config {
   /// heaps.
   std::uint32_t chunks_per_place = 1024;
   /// How often a group lets a class grow while it waits for its slots.
-  int most_growths = 4;
+  std::uint32_t most_growths = 4;
   /// Slots of one word of a chunk, at most 48.
   int word_slots = 48;
   /// The number of consecutive offers leading to nothing that a lane takes while there may be other

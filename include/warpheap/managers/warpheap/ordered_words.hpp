@@ -59,13 +59,15 @@ class warpheap_ordered_words {
       spot at;
       std::uint64_t bits = 0;
       if (wants && same.is_leader()) {
-        next = simt::call_apart(&lead_apart, supply_, of_, mine, same.size(), at, bits);
+        if (mine.visits == 0) draw(mine, static_cast<std::uint32_t>(same.size()));
+        next = choose(mine);
+        if (next == step::visit) bits = visit(mine, same.size(), at);
       }
       team.sync();
       next = static_cast<step>(team.shuffle(static_cast<std::uint32_t>(next), same.leader()));
       if (wants && next == step::grow) {
         const bool grew = class_growth(supply_, of_).add_chunks(same, mine.adds);
-        if (!grew) mine.growths = Config.most_growths;
+        if (!grew) mine.growths = most_growths;
       }
       // The leader knows what the group was handed: it is the last one to get a slot.
       const place slot = words_.share(team, same, at, bits, same.size() - 1 - same.rank());
@@ -81,33 +83,36 @@ class warpheap_ordered_words {
  private:
   static constexpr std::uint32_t pause_ns = 1000;
   /// Somewhat longer than it takes to add chunks.
-  static constexpr int most_waits = 150;
-  static constexpr int most_draws = 32;
+  static constexpr std::uint32_t most_waits = 150;
+  static constexpr std::uint32_t most_draws = 32;
   /// Groups of fewer lanes share words with others at the same time: each begins at a word of its
   /// own among `stripe`, so that few claim slots of the same word, and goes on to others there.
   static constexpr std::uint32_t few = 16;
   static constexpr std::uint32_t stripe = 16;
-  static constexpr int most_visits = 4;
+  static constexpr std::uint32_t most_visits = 4;
+  static constexpr std::uint32_t most_growths = Config.most_growths;
   /// How many lanes look at the number of chunks while as many are handed out as one growth adds.
   static constexpr std::uint32_t checks = 8;
 
   enum class step : std::uint32_t { wait, grow, visit, none_left };
 
-  /// What the leader of a group knows of the slots that the group was handed.
+  /// What the leader of a group knows of the slots that the group was handed. In few words: they
+  /// occupy registers in all that the loop calls, and a kernel that allocates has as many as the
+  /// function that needs most.
   struct order_ticket {
-    std::uint32_t place = 0;
-    std::uint32_t number = 0;  ///< of the chunk in the class
-    std::uint32_t base = 0;  ///< the group looks at words base..base+size-1, the next one at `word`
-    std::uint32_t size = 1;
-    std::uint32_t word = 0;
-    std::uint32_t slots = 0;  ///< that were handed out
-    int visits = 0;           ///< that are left
-    bool is_used = false;     ///< whether a word was visited
-    bool is_checked = false;
-    int draws = 0;
-    int waits = 0;
-    int growths = 0;
-    std::uint32_t adds = 0;  ///< chunks
+    std::uint32_t number = 0;     ///< of the chunk in the class
+    std::uint32_t base : 16 = 0;  ///< the group looks at words base..base+size-1, ...
+    std::uint32_t size : 16 = 1;
+    std::uint32_t word : 16 = 0;  ///< ... the next one at this
+    std::uint32_t slots : 8 = 0;  ///< that were handed out
+    std::uint32_t visits : 8 = 0;  ///< that are left
+    std::uint32_t place : 4 = 0;
+    std::uint32_t growths : 4 = 0;
+    std::uint32_t draws : 8 = 0;
+    std::uint32_t waits : 8 = 0;
+    std::uint32_t adds : 6 = 0;     ///< chunks
+    std::uint32_t is_used : 1 = 0;  ///< whether a word was visited
+    std::uint32_t is_checked : 1 = 0;
   };
 
   WARPHEAP_DEVICE auto& known() const { return supply_.classes().of(of_).turns; }
@@ -116,16 +121,6 @@ class warpheap_ordered_words {
     return now < supply_.universe() ? now : supply_.universe();
   }
 
-  /// What the leader of a group of `lanes` does. Apart, because it needs many registers: a kernel
-  /// that allocates has as many as the function that needs most.
-  WARPHEAP_RARE static step lead_apart(const supply& from, std::uint32_t of, order_ticket& mine,
-                                       int lanes, spot& at, std::uint64_t& bits) {
-    const warpheap_ordered_words words(from, of);
-    if (mine.visits == 0) words.draw(mine, static_cast<std::uint32_t>(lanes));
-    const step next = words.choose(mine);
-    if (next == step::visit) bits = words.visit(mine, lanes, at);
-    return next;
-  }
   /// Has slots handed out to a group of that many lanes.
   WARPHEAP_DEVICE void draw(order_ticket& mine, std::uint32_t lanes) const {
     const warpheap_slots& shape = words_.shape();
@@ -141,35 +136,53 @@ class warpheap_ordered_words {
     ++mine.draws;
     const std::uint32_t first = begin.slot / shape.per_word;
     if (lanes >= few) {
-      mine.base = mine.word = first;
+      mine.base = first;
+      mine.word = first;
       const bool is_across = begin.slot % shape.per_word + lanes > shape.per_word;
       mine.size = is_across && first + 1 < shape.words ? 2 : 1;
-      mine.visits = static_cast<int>(mine.size);
+      mine.visits = mine.size;
     } else {
       mine.base = first / stripe * stripe;
       mine.size = shape.words - mine.base < stripe ? shape.words - mine.base : stripe;
       mine.word = mine.base + scale_to(simt::rough_noise(), mine.size);
-      mine.visits = mine.size < most_visits ? static_cast<int>(mine.size) : most_visits;
+      mine.visits = mine.size < most_visits ? mine.size : most_visits;
     }
   }
 
-  /// What the group does next. Growth comes first: others wait for it.
+  /// What the group does next.
   WARPHEAP_DEVICE step choose(order_ticket& mine) const {
-    std::uint32_t has = simt::load_hint(known().population);
-    if (mine.is_checked || mine.number >= has) {
-      has = chunks_now();
-      const std::uint32_t all = has + supply_.orders().coming(of_);
-      const int left = supply_.eighths_left();
-      const bool may_grow =
-          left >= 1 && mine.growths < Config.most_growths && mine.number < supply_.universe();
-      if (may_grow && begins_growth(mine, has, all, left)) return step::grow;
-      if (!may_grow && (mine.number >= all || (mine.number >= has && pool_is_gone()))) {
-        return give_up(mine);
-      }
-      mine.is_checked = false;
+    const std::uint32_t has = simt::load_hint(known().population);
+    if (!mine.is_checked && mine.number < has) return visit_or_give_up(mine);
+    // A copy: what a function gets by its address lies in memory.
+    order_ticket copy = mine;
+    const step next = simt::call_apart(&consider_apart, supply_, copy, of_);
+    mine = copy;
+    return next;
+  }
+  WARPHEAP_RARE static step consider_apart(const supply& from, order_ticket& mine,
+                                           std::uint32_t of) {
+    return warpheap_ordered_words(from, of).consider(mine);
+  }
+  /// The same for a group that was handed slots of a chunk that may be yet to come, or that is to
+  /// look at the number of chunks. Growth comes first: others wait for it.
+  WARPHEAP_DEVICE step consider(order_ticket& mine) const {
+    const std::uint32_t has = chunks_now();
+    const std::uint32_t all = has + supply_.orders().coming(of_);
+    const int left = supply_.eighths_left();
+    const bool may_grow =
+        left >= 1 && mine.growths < most_growths && mine.number < supply_.universe();
+    if (may_grow && begins_growth(mine, has, all, left)) return step::grow;
+    if (!may_grow && (mine.number >= all || (mine.number >= has && pool_is_gone()))) {
+      return give_up(mine);
     }
-    if (mine.number < has) return mine.draws <= most_draws ? step::visit : give_up(mine);
-    return ++mine.waits <= most_waits ? step::wait : give_up(mine);
+    mine.is_checked = false;
+    if (mine.number < has) return visit_or_give_up(mine);
+    if (mine.waits == most_waits) return give_up(mine);
+    ++mine.waits;
+    return step::wait;
+  }
+  WARPHEAP_DEVICE step visit_or_give_up(const order_ticket& mine) const {
+    return mine.draws <= most_draws ? step::visit : give_up(mine);
   }
   /// Whether less than an eighth of the heap is left wherever the lane looks. Then slots are where
   /// blocks were freed, and a wait for a chunk that is on its way to others is longer than a

@@ -149,7 +149,7 @@ class warpheap_scarce_search {
     const class_growth growth(supply_, of_);
     auto next = growth.choose(Config.scarce_doubled);
     outcome came;
-    came.got = growth.grow(next);
+    came.got = growth.grow(next, 0);
     came.is_open = came.got.chunk == none && next != step::none_left;
     return came;
   }

@@ -231,7 +231,7 @@ class warpheap_slot_search {
         next = simt::call_apart(&next_step_apart, supply_, of_, turn);
         // First the steps that others may be waiting for.
         auto taken = next;
-        steps.got = class_growth(supply_, of_).grow(taken);
+        steps.got = class_growth(supply_, of_).grow(taken, turn);
         if (next == step::wait) simt::backoff(wait_ns);
         if (next == step::none_left) {
           steps.going = !simt::call_apart(&are_out_apart, of_, supply_);
