@@ -93,6 +93,18 @@ void expect_valid(const heap<M>& of) {
   EXPECT_TRUE(found.ok()) << found.describe();
 }
 
+/// Nothing is in use, and the whole heap is available as one block.
+template <class M>
+void expect_whole(const heap<M>& of) {
+  expect_valid(of);
+  EXPECT_EQ(of.stats().blocks_in_use, 0u);
+  EXPECT_EQ(of.stats().bytes_in_use, 0u);
+  std::byte* const everything = take_one(of, of.largest_block());
+  ASSERT_NE(everything, nullptr);
+  give(of, {everything});
+  expect_valid(of);
+}
+
 /// A heap, valid after each launch on it.
 template <class M>
 class heap_test : public ::testing::Test {

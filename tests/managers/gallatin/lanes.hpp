@@ -27,15 +27,5 @@ inline std::size_t all_segments(const gallatin_heap& of) {
   return std::size_t{shape.segments()} << shape.segment_shift();
 }
 
-/// Nothing is in use, and the whole heap is available as one block.
-inline void expect_whole(const gallatin_heap& of) {
-  expect_valid(of);
-  EXPECT_EQ(of.stats().blocks_in_use, 0u);
-  std::byte* everything = take_one(of, all_segments(of));
-  EXPECT_EQ(everything, of.ref().manager().segments());
-  give(of, {everything});
-  expect_valid(of);
-}
-
 }  // namespace test
 WARPHEAP_END_NAMESPACE

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a request does while others hold what it needs, and do not give it back.
 #include "any_schedule.hpp"
-#include "tiny.hpp"
+#include "small.hpp"
 
 #include "warpheap/managers/ouroboros/chunk_queues.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "any_schedule.hpp"
-#include "tiny.hpp"
+#include "small.hpp"
 
 #include "warpheap/managers/ouroboros/page_queues.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a malloc and a free cost in a heap whose queues are full: counted in switch points of the
 // seam, so that no clock is needed.
-#include "tiny.hpp"
+#include "small.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "manager_cases.hpp"
-#include "managers/reg_eff/worlds.hpp"
+#include "managers/reg_eff/world.hpp"
 #include "run_cases.hpp"
 
 #include "warpheap/managers/reg_eff/reg_eff.hpp"

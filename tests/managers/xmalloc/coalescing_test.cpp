@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Requests of lanes that call together become one block. On the CPU model they are one group.
-#include "lanes.hpp"
+#include "take_and_give.hpp"
 
 #include "warpheap/core/units.hpp"
+#include "warpheap/managers/xmalloc/xmalloc.hpp"
 
 #include <cstddef>
 
@@ -11,7 +12,7 @@ namespace test {
 namespace {
 
 TEST(xmalloc_coalescing, a_warp_shares_one_block) {
-  const xmalloc_heap heap(machine(), 1_MiB);
+  const heap<xmalloc<>> heap(machine(), 1_MiB);
   auto pieces = take(heap, 16, 32);
   ASSERT_EQ(pieces.size(), 32u);
   for (std::ptrdiff_t i = 0; i < 32; ++i) {
@@ -30,7 +31,7 @@ TEST(xmalloc_coalescing, a_warp_shares_one_block) {
 }
 
 TEST(xmalloc_coalescing, ends_at_256_bytes) {
-  const xmalloc_heap heap(machine(), 1_MiB);
+  const heap<xmalloc<>> heap(machine(), 1_MiB);
   auto pieces = take(heap, 255, 2);
   EXPECT_EQ(heap.stats().bytes_in_use, 1024u) << "one block of the second class";
   give(heap, pieces);
@@ -44,7 +45,7 @@ TEST(xmalloc_coalescing, ends_at_256_bytes) {
 }
 
 TEST(xmalloc_coalescing, a_team_that_is_too_large_is_halved) {
-  const xmalloc_heap heap(machine(), 4_MiB);
+  const heap<xmalloc<>> heap(machine(), 4_MiB);
   const auto pieces = take(heap, 255, 32);
   EXPECT_EQ(pieces.size(), 32u);
   EXPECT_EQ(heap.stats().blocks_in_use, 32u);
@@ -54,7 +55,7 @@ TEST(xmalloc_coalescing, a_team_that_is_too_large_is_halved) {
 }
 
 TEST(xmalloc_coalescing, a_lane_alone_has_a_block_of_its_own) {
-  const xmalloc_heap heap(machine(), 1_MiB);
+  const heap<xmalloc<>> heap(machine(), 1_MiB);
   std::byte* const block = take_one(heap, 1);
   EXPECT_EQ(heap.stats().bytes_in_use, 512u);
   give(heap, {block});
@@ -62,7 +63,7 @@ TEST(xmalloc_coalescing, a_lane_alone_has_a_block_of_its_own) {
 }
 
 TEST(xmalloc_coalescing, lanes_ask_alone_when_there_is_no_room_for_all) {
-  const xmalloc_heap heap(machine(), 64_KiB);
+  const heap<xmalloc<>> heap(machine(), 64_KiB);
   const auto all = take_all(heap, 1, 1);
   ASSERT_GT(all.size(), 4u);
   give(heap, {all[0], all[1], all[2]});
@@ -74,7 +75,7 @@ TEST(xmalloc_coalescing, lanes_ask_alone_when_there_is_no_room_for_all) {
 }
 
 TEST(xmalloc_coalescing, a_piece_that_is_freed_twice_counts_once) {
-  const xmalloc_heap heap(machine(), 1_MiB);
+  const heap<xmalloc<>> heap(machine(), 1_MiB);
   const auto pieces = take(heap, 16, 2);
   ASSERT_EQ(pieces.size(), 2u);
   give(heap, {pieces[0]});

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sizes and limits, on the host: heaps of any size, whose memory nobody touches.
-#include "lanes.hpp"
 #include "machine_of.hpp"
 #include "size_classes.hpp"
+#include "take_and_give.hpp"
 
 #include "warpheap/core/units.hpp"
+#include "warpheap/managers/xmalloc/xmalloc.hpp"
 
 #include <string>
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // When memory is available again.
-#include "lanes.hpp"
+#include "take_and_give.hpp"
 
 #include "warpheap/core/units.hpp"
+#include "warpheap/managers/xmalloc/xmalloc.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +14,7 @@ namespace {
 
 // What is before such a pointer belongs to the last block, and may look like a block's word.
 TEST(xmalloc_reuse, a_pointer_to_the_end_of_the_heap_is_not_of_it) {
-  const xmalloc_heap heap(machine(), 64_KiB);
+  const heap<xmalloc<>> heap(machine(), 64_KiB);
   const auto memory = heap.ref().manager().parts().memory();
   std::byte* const everything = take_one(heap, heap.largest_block());
   ASSERT_NE(everything, nullptr);
@@ -28,7 +29,7 @@ TEST(xmalloc_reuse, a_pointer_to_the_end_of_the_heap_is_not_of_it) {
 // Callers have blocks of all Superblocks, so nothing would be gained by moving those in lists: if
 // each request that fails does it, requests that could be served wait for them.
 TEST(xmalloc_reuse, a_request_that_fails_leaves_the_blocks_of_others_in_their_lists) {
-  const xmalloc_heap heap(machine(), 1_MiB);
+  const heap<xmalloc<>> heap(machine(), 1_MiB);
   const auto all = take_all(heap, 504, 1);
   ASSERT_GT(all.size(), 200u);
   block_list few;
@@ -51,7 +52,7 @@ TEST(xmalloc_reuse, a_request_that_fails_leaves_the_blocks_of_others_in_their_li
 
 // If a trim returned memory for one request, each request would need one of its own.
 TEST(xmalloc_reuse, a_trim_returns_an_eighth_of_the_heap) {
-  const xmalloc_heap heap(machine(), 4_MiB);
+  const heap<xmalloc<>> heap(machine(), 4_MiB);
   const auto all = take_all(heap, 1016, 1);
   for (std::size_t i = 0; i < all.size(); i += 512) {
     give(heap, {all.begin() + static_cast<std::ptrdiff_t>(i),
@@ -70,7 +71,7 @@ TEST(xmalloc_reuse, a_trim_returns_an_eighth_of_the_heap) {
 
 // They are cut off in one step: lanes that come one after the other cut from the end.
 TEST(xmalloc_reuse, lanes_that_call_together_have_memoryblocks_in_a_row) {
-  const xmalloc_heap heap(machine(), 1_MiB);
+  const heap<xmalloc<>> heap(machine(), 1_MiB);
   constexpr std::size_t bytes = 20'000;
   const device_array<std::byte*> taken(32);
   heap.on().launch(covering(32), take_one_each<xmalloc<>>{heap.ref(), bytes, 32, taken.get()});
@@ -87,7 +88,7 @@ TEST(xmalloc_reuse, lanes_that_call_together_have_memoryblocks_in_a_row) {
 
 // Blocks of every class in turn, each from a heap that was full of the class before.
 TEST(xmalloc_reuse, memory_changes_its_class) {
-  const xmalloc_heap heap(machine(), 1_MiB);
+  const heap<xmalloc<>> heap(machine(), 1_MiB);
   for (const std::size_t bytes : {504u, 8184u, 1016u, 20'000u, 2040u, 100'000u, 4088u, 504u}) {
     const auto all = take_all(heap, bytes, 1);
     EXPECT_GE(all.size() * bytes, heap.bytes() * 7 / 10) << bytes;
@@ -102,7 +103,7 @@ TEST(xmalloc_reuse, memory_changes_its_class) {
 }
 
 TEST(xmalloc_reuse, memoryblocks_merge_in_every_order) {
-  const xmalloc_heap heap(machine(), 1_MiB);
+  const heap<xmalloc<>> heap(machine(), 1_MiB);
   std::array<std::size_t, 4> order{0, 1, 2, 3};
   do {
     block_list blocks;
@@ -117,7 +118,7 @@ TEST(xmalloc_reuse, memoryblocks_merge_in_every_order) {
 }
 
 TEST(xmalloc_reuse, heaps_smaller_than_a_superblock_serve_every_size) {
-  const xmalloc_heap heap(machine(), 40_KiB);
+  const heap<xmalloc<>> heap(machine(), 40_KiB);
   for (const std::size_t bytes :
        {std::size_t{1}, std::size_t{504}, std::size_t{8184}, heap.largest_block()}) {
     std::byte* const block = take_one(heap, bytes);

@@ -29,7 +29,7 @@ class warpheap_chunk_moves {
   struct wish {
     std::uint32_t chunks = 1;  ///< in the same steps, if one word of the pool has as many
     bool with_slots = true;    ///< whether the team gets slots of the first one
-    std::uint32_t words = 1;  ///< of the empties that it may clear, see `words_at_look`
+    std::uint32_t words = 1;   ///< of the empties that it may clear, see `words_at_look`
   };
   /// How many words of the empties the `look`-th look of a request may clear. A chunk that is noted
   /// before its first use is in use later, so there may be as many such entries as chunks. Removing
@@ -200,7 +200,8 @@ class warpheap_chunk_moves {
     const std::uint64_t noted = team.broadcast(supply_.empties().peek_word(word));
     std::uint64_t in_use = 0;
     for (int i = team.rank(); i < 64; i += team.size()) {
-      if ((noted >> i & 1) != 0 && is_in_use(supply_.chunks().look(word * 64 + static_cast<std::uint32_t>(i)))) {
+      if ((noted >> i & 1) != 0 &&
+          is_in_use(supply_.chunks().look(word * 64 + static_cast<std::uint32_t>(i)))) {
         in_use |= std::uint64_t{1} << i;
       }
     }
@@ -210,7 +211,8 @@ class warpheap_chunk_moves {
     in_use = team.broadcast(in_use);
     for (int i = team.rank(); i < 64; i += team.size()) {
       // Those looks may be old; and a lane that has freed its last slot may have seen it noted.
-      if ((in_use >> i & 1) != 0 && !is_in_use(supply_.chunks().examine(word * 64 + static_cast<std::uint32_t>(i)))) {
+      if ((in_use >> i & 1) != 0 &&
+          !is_in_use(supply_.chunks().examine(word * 64 + static_cast<std::uint32_t>(i)))) {
         supply_.note_empty(word * 64 + static_cast<std::uint32_t>(i));
       }
     }

@@ -72,8 +72,8 @@ class warpheap_class_growth {
   /// collective. \param count the leader has announced them (`warpheap_class_orders::announce`)
   WARPHEAP_DEVICE bool add_chunks(const simt::group& team, std::uint32_t count) const {
     bool is_new = false;
-    const std::uint32_t chunk =
-        simt::call_apart(&moves::add, supply_, of_, team.mask(), {count, false, moves::words_at_look(0)}, &is_new);
+    const std::uint32_t chunk = simt::call_apart(&moves::add, supply_, of_, team.mask(),
+                                                 {count, false, moves::words_at_look(0)}, &is_new);
     if (team.is_leader()) supply_.orders().arrived(of_, count);
     team.sync();
     return chunk != none && is_new;
@@ -155,8 +155,8 @@ class warpheap_class_growth {
       count = supply_.chunks_at_once(words_.shape().count, supply_.eighths_left());
       supply_.orders().announce(of_, count);
     }
-    const std::uint32_t chunk =
-        simt::call_apart(&moves::add, supply_, of_, team.mask(), {count, true, moves::words_at_look(look)}, &is_new);
+    const std::uint32_t chunk = simt::call_apart(
+        &moves::add, supply_, of_, team.mask(), {count, true, moves::words_at_look(look)}, &is_new);
     if (team.is_leader()) {
       supply_.orders().arrived(of_, count);
       if (for_all) end_growth();

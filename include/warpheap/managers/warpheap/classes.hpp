@@ -232,8 +232,9 @@ class warpheap_classes {
   /// The word of the class for this turn (`warpheap_state::next_turn`). If there are many chunks,
   /// each place of turns has every 16th of them, and visits each of their words once in as many
   /// turns as there are words, chunk after chunk. If there are few chunks, all places together go
-  /// through all words, but for one in 17 each time; so does each place by itself. No chunk: the class has none. \param fresh whether to look at what there is now,
-  /// and not at what the multiprocessor remembers: in a class that grows, it remembers few chunks
+  /// through all words, but for one in 17 each time; so does each place by itself. No chunk: the
+  /// class has none. \param fresh whether to look at what there is now, and not at what the
+  /// multiprocessor remembers: in a class that grows, it remembers few chunks
   WARPHEAP_DEVICE spot hinted(std::uint32_t of, std::uint32_t turn, std::uint32_t words,
                               bool fresh = false) const {
     turn_shape& known = where_.records[of].turns;

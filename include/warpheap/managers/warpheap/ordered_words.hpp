@@ -103,8 +103,8 @@ class warpheap_ordered_words {
     std::uint32_t number = 0;     ///< of the chunk in the class
     std::uint32_t base : 16 = 0;  ///< the group looks at words base..base+size-1, ...
     std::uint32_t size : 16 = 1;
-    std::uint32_t word : 16 = 0;  ///< ... the next one at this
-    std::uint32_t slots : 8 = 0;  ///< that were handed out
+    std::uint32_t word : 16 = 0;   ///< ... the next one at this
+    std::uint32_t slots : 8 = 0;   ///< that were handed out
     std::uint32_t visits : 8 = 0;  ///< that are left
     std::uint32_t place : 4 = 0;
     std::uint32_t growths : 4 = 0;
