@@ -114,6 +114,9 @@ class warpheap_ordered_words {
     std::uint32_t is_used : 1 = 0;  ///< whether a word was visited
     std::uint32_t is_checked : 1 = 0;
   };
+  static_assert(most_growths < 16 && Config.most_at_once < 64,
+                "warpheap_config: most_growths must be less than 16, and most_at_once than 64");
+  static_assert(most_waits < 256 && most_draws < 256 && warpheap_class_orders::most_places <= 16);
 
   WARPHEAP_DEVICE auto& known() const { return supply_.classes().of(of_).turns; }
   WARPHEAP_DEVICE std::uint32_t chunks_now() const {
