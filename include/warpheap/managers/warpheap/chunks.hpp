@@ -70,6 +70,10 @@ struct alignas(16) warpheap_slots {
     const std::uint32_t per_word = ceil_div(count, wanted < least ? least : wanted);
     return {bytes, count, ceil_div(count, per_word), per_word};
   }
+  /// Whether a warp takes all slots of a word, but for a few.
+  WARPHEAP_HD constexpr bool suits_warps() const {
+    return per_word >= simt::warp_size && per_word < simt::warp_size * 5 / 4;
+  }
 };
 
 /// Owners of chunks other than the size classes, which are numbers from `first_class` on.

@@ -145,8 +145,10 @@ class warpheap_slot_search {
                                               const supply& from) {
     const bool ordered = ordered_words(from, of).keeps_order();
     place got{none, left_over ? 1u : 0u};
+    // Where a warp fills a word, a part of one is left over if the class has too few.
+    const bool turns_on = ordered && !from.classes().slots(of).suits_warps();
     for (int turns = 0; turns < left_over_turns; ++turns) {
-      if (!ordered || !got.is_left_over()) continue;
+      if (!turns_on || !got.is_left_over()) continue;
       got = simt::call_apart(&take_in_turn_apart, of, from, at);
     }
     const bool wants = ordered && got.chunk == none;
