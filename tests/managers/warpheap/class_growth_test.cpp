@@ -55,7 +55,7 @@ class chunks_left : public ::testing::Test {
 class few_chunks_left : public chunks_left {
  protected:
   few_chunks_left() : chunks_left(6) {
-    in_a_lane([&] { EXPECT_EQ(parts().eighths_left(), 0); });
+    in_a_lane([&] { EXPECT_EQ(parts().eighths_in_pool(), 0); });
   }
 };
 
@@ -63,7 +63,7 @@ class few_chunks_left : public chunks_left {
 class some_chunks_left : public chunks_left {
  protected:
   some_chunks_left() : chunks_left(16) {
-    in_a_lane([&] { EXPECT_EQ(parts().eighths_left(), 2); });
+    in_a_lane([&] { EXPECT_EQ(parts().eighths_in_pool(), 2); });
   }
 };
 
@@ -157,7 +157,7 @@ TEST(warpheap_supply, an_empty_heap_is_whole_whatever_its_number_of_chunks) {
   for (const std::uint32_t chunks : {1u, 2u, 8u, 62u, 63u, 64u}) {
     const heap<manager> heap(machine(), 2_MiB, {.initial_bytes = chunks * chunk_bytes});
     machine().launch({1, 1},
-                     [&] { EXPECT_EQ(heap.ref().manager().parts().eighths_left(), 8) << chunks; });
+                     [&] { EXPECT_EQ(heap.ref().manager().parts().eighths_in_pool(), 8) << chunks; });
   }
 }
 

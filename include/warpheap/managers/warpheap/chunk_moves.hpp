@@ -61,7 +61,9 @@ class warpheap_chunk_moves {
     if (chunk != none && *is_new) {
       simt::call_apart(&open_apart, in, of, got, members, wanted.with_slots);
     }
-    if (chunk == none && team.is_leader()) in.whole().set_dry(true);
+    if (chunk == none && team.is_leader() && !in.seems_to_have_chunks()) {
+      in.whole().set_dry(true);
+    }
     if (team.is_leader()) in.whole().end_move(hand);
     team.sync();
     return chunk;

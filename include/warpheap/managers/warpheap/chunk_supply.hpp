@@ -6,6 +6,7 @@
 /// of classes that have become empty. How classes get them: chunk_moves.hpp. Runs of chunks for
 /// large blocks: chunk_runs.hpp.
 
+#include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
 #include "warpheap/managers/warpheap/chunk_set.hpp"
 #include "warpheap/managers/warpheap/chunks.hpp"
@@ -96,10 +97,21 @@ class warpheap_supply {
 
   /// How much of the heap is in the pool, in eighths, estimated from one word of it; more than 8 if
   /// the heap has grown unnoticed.
-  WARPHEAP_DEVICE int eighths_left() const {
+  WARPHEAP_DEVICE int eighths_in_pool() const { return eighths_left(universe_); }
+  /// The same of what a class can get that has `own` chunks: what is in the pool, or what others
+  /// have left empty, since the class's own chunks may be among the empties. So may be chunks that
+  /// are in use again: who finds that takes them out (chunk_moves.hpp), and the estimate comes
+  /// right.
+  WARPHEAP_DEVICE int eighths_left(std::uint32_t own) const {
     const std::uint32_t word = any_word();
-    const std::uint32_t all = chunks_in(word, simt::load_hint(where_.whole->backed));
-    return eighths_of(pool().peek_word(word), all);
+    const std::uint32_t backed = simt::load_hint(where_.whole->backed);
+    const std::uint32_t all = chunks_in(word, backed);
+    const std::uint64_t in_pool = pool().peek_word(word);
+    const int left = eighths_of(in_pool, all);
+    if (own >= backed) return left;
+    const auto mine = static_cast<int>(ceil_div(own * 8, backed));
+    const int others = eighths_of(in_pool | empties().peek_word(word), all) - mine;
+    return left < others ? others : left;
   }
   /// How many chunks a class takes together, for its slots of a chunk and what the pool has of the
   /// heap. Opening one takes 35 us on a GPU, mostly for steps that wait for each other; opening

@@ -86,7 +86,7 @@ class warpheap_class_growth {
     const simt::group same = team.match(of_);
     bool grows = false;
     if (same.is_leader()) {
-      const int left = supply_.eighths_left();
+      const int left = supply_.eighths_in_pool();
       grows = takes_chunks(ahead(left) * same.size(), left);
     }
     team.sync();
@@ -111,7 +111,7 @@ class warpheap_class_growth {
       return step::none_left;
     }
     // When chunks are scarce, the growth that others have begun may be enough.
-    const int left = supply_.eighths_left();
+    const int left = supply_.eighths_in_pool();
     if ((doubled != 0 || ahead(left) != 0) && takes_chunks(lanes << doubled, left)) {
       return step::grow;
     }
@@ -152,7 +152,7 @@ class warpheap_class_growth {
     bool is_new = false;
     std::uint32_t count = 1;
     if (team.is_leader()) {
-      count = supply_.chunks_at_once(words_.shape().count, supply_.eighths_left());
+      count = supply_.chunks_at_once(words_.shape().count, supply_.eighths_in_pool());
       supply_.orders().announce(of_, count);
     }
     const std::uint32_t chunk = simt::call_apart(

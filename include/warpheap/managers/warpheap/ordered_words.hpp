@@ -171,11 +171,11 @@ class warpheap_ordered_words {
   WARPHEAP_DEVICE step consider(order_ticket& mine) const {
     const std::uint32_t has = chunks_now();
     const std::uint32_t all = has + supply_.orders().coming(of_);
-    const int left = supply_.eighths_left();
+    const int left = supply_.eighths_left(has);
     const bool may_grow =
         left >= 1 && mine.growths < most_growths && mine.number < supply_.universe();
     if (may_grow && begins_growth(mine, has, all, left)) return step::grow;
-    if (!may_grow && (mine.number >= all || (mine.number >= has && pool_is_gone()))) {
+    if (!may_grow && (mine.number >= all || (mine.number >= has && is_all_gone(has)))) {
       return give_up(mine);
     }
     mine.is_checked = false;
@@ -190,9 +190,9 @@ class warpheap_ordered_words {
   /// Whether less than an eighth of the heap is left wherever the lane looks. Then slots are where
   /// blocks were freed, and a wait for a chunk that is on its way to others is longer than a
   /// search.
-  WARPHEAP_DEVICE bool pool_is_gone() const {
+  WARPHEAP_DEVICE bool is_all_gone(std::uint32_t has) const {
     for (int looks = 0; looks < 4; ++looks) {
-      if (supply_.eighths_left() >= 1) return false;
+      if (supply_.eighths_left(has) >= 1) return false;
     }
     return true;
   }

@@ -49,7 +49,7 @@ class warpheap_word_marks {
                                          std::uint32_t number, std::uint64_t before,
                                          std::uint64_t bits) {
     const std::uint64_t all = chunks::slots_in(in.classes().slots(of), number);
-    const bool few = popcount(bits) == 1 && (in.whole().seems_dry() || in.eighths_left() == 0 ||
+    const bool few = popcount(bits) == 1 && (in.whole().seems_dry() || in.eighths_in_pool() == 0 ||
                                              popcount(all & ~(before & ~bits)) <= most_offered);
     if (few && in.offers().make(of, chunk * in.chunks().stride() + number)) return;
     unmark(in, of, chunk, number);
