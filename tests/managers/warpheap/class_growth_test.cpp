@@ -156,9 +156,29 @@ TEST(warpheap_growth, a_group_that_a_word_serves_in_part_finds_room_in_another) 
 TEST(warpheap_supply, an_empty_heap_is_whole_whatever_its_number_of_chunks) {
   for (const std::uint32_t chunks : {1u, 2u, 8u, 62u, 63u, 64u}) {
     const heap<manager> heap(machine(), 2_MiB, {.initial_bytes = chunks * chunk_bytes});
-    machine().launch({1, 1},
-                     [&] { EXPECT_EQ(heap.ref().manager().parts().eighths_in_pool(), 8) << chunks; });
+    machine().launch(
+        {1, 1}, [&] { EXPECT_EQ(heap.ref().manager().parts().eighths_in_pool(), 8) << chunks; });
   }
+}
+
+TEST(warpheap_supply, what_others_have_left_empty_can_be_had) {
+  const heap<manager> heap(machine(), 1_MiB);
+  const block_list all = take_all(heap, 200, 10'000);
+  const manager::supply parts = heap.ref().manager().parts();
+  const auto& of_200 = parts.classes().of(parts.classes().sizes().class_of(200));
+  const std::uint32_t own = of_200.turns.population;
+  const auto expect = [&](int for_others, int for_the_class) {
+    machine().launch({1, 1}, [&] {
+      EXPECT_EQ(parts.eighths_in_pool(), 0);
+      EXPECT_EQ(parts.eighths_left(0), for_others);
+      EXPECT_EQ(parts.eighths_left(own), for_the_class);
+      EXPECT_EQ(parts.eighths_left(own / 2), for_others / 2);
+    });
+  };
+  ASSERT_EQ(own, parts.backed());
+  expect(0, 0);
+  give(heap, all);
+  expect(8, 0);
 }
 
 // A multiprocessor may know the number of chunks of before the heap has grown.

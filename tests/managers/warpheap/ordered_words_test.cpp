@@ -160,6 +160,30 @@ TEST(ordered_words, a_class_does_not_grow_while_the_same_number_of_blocks_comes_
   EXPECT_LT(late, 1.3);
 }
 
+// A class without room to spare has full words in each launch, and its lanes look for the last
+// slots one by one: 6 KB after ten other sizes took 300 us, and takes 55 (docs/decisions/0057).
+TEST(ordered_words, a_class_grows_into_what_others_have_left_empty) {
+  using manager = warpheap_manager<>;
+  const heap<manager> from{machine(), 64_MiB};
+  give(from, take_all(from, 4096, from.bytes() / 4096));
+  const manager all = from.ref().manager();
+  const auto& parts = all.parts();
+  ASSERT_FALSE(parts.pool().peek_any());
+  const std::uint32_t of = parts.classes().sizes().class_of(400);
+  const std::uint32_t slots = parts.classes().slots(of).count;
+  take(from, 400, std::size_t{slots} * (parts.orders().first(slots) + 1));
+  const std::uint32_t before = parts.classes().of(of).turns.population;
+  std::uint32_t served = 0;
+  machine().launch({1, 1}, [&] {
+    for (std::uint32_t i = 0; i < 40 * slots; ++i) {
+      const auto got = warpheap_ordered_words<warpheap_config{}>(parts, of).take(true);
+      served += got.chunk != warpheap_ordered_words<warpheap_config{}>::none;
+    }
+  });
+  EXPECT_GT(served, 30 * slots);
+  EXPECT_GE(parts.classes().of(of).turns.population, before + 30);
+}
+
 /// One lane of each block of eight warps allocates, in a heap with eight places.
 TEST(ordered_words, a_class_needs_no_more_if_one_warp_of_a_block_allocates) {
   using manager = warpheap_manager<warpheap_config{.chunks_per_place = 128}>;
