@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // When memory is available again.
 #include "lanes.hpp"
+#include "small.hpp"
 
 #include "warpheap/core/units.hpp"
 
@@ -83,6 +84,18 @@ TEST(xmalloc_reuse, lanes_that_call_together_have_memoryblocks_in_a_row) {
   give(heap, blocks);
   expect_valid(heap);
   EXPECT_EQ(heap.stats().blocks_in_use, 1u);
+}
+
+TEST(xmalloc_reuse, lanes_that_want_the_whole_heap_together_have_it_in_a_row) {
+  const heap<small> heap(machine(), 12 * 1024 + 384);
+  const std::uint32_t units = heap.ref().manager().parts().memory().units();
+  ASSERT_EQ(units % 4, 0u);
+  const std::size_t whole = units / 4 * 64;
+  const device_array<std::byte*> taken(4);
+  heap.on().launch(covering(4), take_one_each<small>{heap.ref(), whole - 16, 4, taken.get()});
+  const block_list blocks = taken.read();
+  for (std::size_t i = 1; i < blocks.size(); ++i) EXPECT_EQ(blocks[i] - blocks[i - 1], whole);
+  expect_valid(heap);
 }
 
 // Blocks of every class in turn, each from a heap that was full of the class before.
