@@ -87,6 +87,17 @@ TEST_F(xmalloc_free_rings, one_that_is_large_enough_among_many_is_found_wherever
   EXPECT_EQ(find(129), none);
 }
 
+// Otherwise, the blocks at which the first search looked would hide those behind them from all
+// others, while a larger one is cut up.
+TEST_F(xmalloc_free_rings, a_search_goes_on_behind_the_blocks_that_were_too_small) {
+  const std::uint32_t enough = add(129);
+  for (int i = 0; i < 20; ++i) add(128);
+  const std::uint32_t large = add(1000);
+  EXPECT_EQ(find(129), large);
+  EXPECT_EQ(find(129), large);
+  EXPECT_EQ(find(129), enough);
+}
+
 TEST_F(xmalloc_free_rings, each_block_is_in_its_ring_until_it_is_removed) {
   std::vector<std::uint32_t> blocks;
   for (std::uint32_t units = 1; units <= 64; ++units) blocks.push_back(add(units));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // When memory is available again.
+#include "small.hpp"
 #include "take_and_give.hpp"
 
 #include "warpheap/core/units.hpp"
@@ -63,10 +64,22 @@ TEST(xmalloc_reuse, a_trim_returns_an_eighth_of_the_heap) {
   EXPECT_GT(before, 100);
   std::byte* const one = take_one(heap, 504);
   ASSERT_NE(one, nullptr);
-  EXPECT_LE(superblocks(), before - 15);
-  EXPECT_GE(superblocks(), before - 17);
+  EXPECT_EQ(superblocks(), before - 16) << "of a unit more than 32 KiB";
   give(heap, {one});
   expect_whole(heap);
+}
+
+// Others wait for it. An eighth of this heap is more than that.
+TEST(xmalloc_reuse, a_trim_looks_at_1024_superblocks) {
+  const heap<small> heap(machine(), 4_MiB);
+  const block_list all = take_all(heap, 48, 512);
+  give(heap, all);
+  const auto superblocks = [&] { return heap.ref().manager().parts().blocks().unused(); };
+  const std::int64_t before = superblocks();
+  ASSERT_GT(before, 8 * 1024);
+  EXPECT_NE(take_one(heap, 200), nullptr);
+  EXPECT_EQ(superblocks(), before - 1024);
+  expect_valid(heap);
 }
 
 // They are cut off in one step: lanes that come one after the other cut from the end.
@@ -84,6 +97,18 @@ TEST(xmalloc_reuse, lanes_that_call_together_have_memoryblocks_in_a_row) {
   give(heap, blocks);
   expect_valid(heap);
   EXPECT_EQ(heap.stats().blocks_in_use, 1u);
+}
+
+TEST(xmalloc_reuse, lanes_that_want_the_whole_heap_together_have_it_in_a_row) {
+  const heap<small> heap(machine(), 12 * 1024 + 384);
+  const std::uint32_t units = heap.ref().manager().parts().memory().units();
+  ASSERT_EQ(units % 4, 0u);
+  const std::size_t whole = units / 4 * 64;
+  const device_array<std::byte*> taken(4);
+  heap.on().launch(covering(4), take_one_each<small>{heap.ref(), whole - 16, 4, taken.get()});
+  const block_list blocks = taken.read();
+  for (std::size_t i = 1; i < blocks.size(); ++i) EXPECT_EQ(blocks[i] - blocks[i - 1], whole);
+  expect_valid(heap);
 }
 
 // Blocks of every class in turn, each from a heap that was full of the class before.

@@ -59,8 +59,14 @@ class xmalloc_zoned_heap : public heap_test<zoned> {
     const block_list got = take(bytes_of(units), 1);
     return got.empty() ? nullptr : got.front();
   }
-  std::uint32_t unit_of(const std::byte* block) {
-    return heap_.ref().manager().parts().memory().unit_of(block);
+  auto memory() const { return heap_.ref().manager().parts().memory(); }
+  std::uint32_t unit_of(const std::byte* block) const { return memory().unit_of(block); }
+  /// How often the lock of a zone has been held.
+  std::uint32_t turns(std::uint32_t zone) const {
+    const auto lock = memory().zones().lock_of(zone);
+    const std::uint32_t key = lock.try_lock();
+    lock.unlock(key - 2);  // as if this had not been a turn
+    return key / 2;
   }
 };
 
@@ -140,6 +146,49 @@ TEST_F(xmalloc_zoned_heap, multiprocessors_begin_at_different_zones) {
   ASSERT_NE(got[0], nullptr);
   ASSERT_NE(got[1], nullptr);
   EXPECT_NE(unit_of(got[0]) / zone_units, unit_of(got[1]) / zone_units);
+}
+
+// Its last block ends where the zone does, and is not one that lies across the border.
+TEST_F(xmalloc_zoned_heap, lanes_that_free_all_of_a_zone_have_one_turn_at_its_lock) {
+  const block_list all = take(bytes_of(zone_units / 4), 4);
+  ASSERT_EQ(all.size(), 4u);
+  const std::uint32_t zone = unit_of(all[0]) / zone_units;
+  ASSERT_EQ(unit_of(all[3]) / zone_units, zone);
+  const std::uint32_t before = turns(zone);
+  give(all);
+  EXPECT_EQ(turns(zone), before + 1);
+}
+
+// Otherwise, each lane that wants as much would find that out with a turn at the lock.
+TEST_F(xmalloc_zoned_heap, a_search_in_vain_tells_others_its_size) {
+  const auto is_out = [&](std::uint32_t units) {
+    bool each = true;
+    for (std::uint32_t zone = 0; zone < 3; ++zone) {
+      each = each && memory().zones().room().is_out(zone, units);
+    }
+    return each;
+  };
+  ASSERT_EQ(take_all(bytes_of(20)).size(), 3u);
+  EXPECT_TRUE(is_out(14)) << "another ring";
+  EXPECT_FALSE(is_out(13)) << "the ring of the 12 units that are left";
+  EXPECT_EQ(take_units(13), nullptr);
+  EXPECT_TRUE(is_out(13));
+  EXPECT_FALSE(is_out(12));
+}
+
+// Where a Superblock fits, the request shall be served out of one, and not take what the next zone
+// has left.
+TEST_F(xmalloc_zoned_heap, a_block_that_is_kept_whole_ends_the_search) {
+  machine().launch({1, 1}, [&] {
+    const auto blocks = memory();
+    std::uint32_t first = blocks.take(zone_units - 1);
+    for (int other = 0; other < 2; ++other) blocks.take(zone_units - 1);
+    blocks.give(first);
+    EXPECT_EQ(blocks.take(1, 4), xmalloc_parts::none) << "the first zone could serve four units";
+    first = blocks.take(zone_units);
+    ASSERT_NE(first, xmalloc_parts::none);
+    EXPECT_NE(blocks.take(1, 4), xmalloc_parts::none) << "no zone has four";
+  });
 }
 
 // All ask at once, and none frees: each zone is emptied to the last block.

@@ -58,8 +58,9 @@ class zone_list {
     free_.link(begin_, end_ - begin_);
   }
 
-  WARPHEAP_HD memory_head& at(std::uint32_t unit) const {
-    return *reinterpret_cast<memory_head*>(base_ + std::size_t{unit} * sizes::unit);
+  /// The header of the Memoryblock that begins at `unit` of the heap.
+  WARPHEAP_HD static memory_head& head_at(std::byte* base, std::uint32_t unit) {
+    return *reinterpret_cast<memory_head*>(base + std::size_t{unit} * sizes::unit);
   }
   WARPHEAP_DEVICE std::uint32_t size_of(std::uint32_t unit) const { return at(unit).next - unit; }
 
@@ -113,7 +114,7 @@ class zone_list {
       set_before(next, none);
     } else {
       at(rest) = {next, none, memory_state::free, 0};
-      join(rest, next);
+      set_before(next, rest);
       free_.link(rest, next - rest);
     }
     lower_none_from();
@@ -139,6 +140,8 @@ class zone_list {
   }
 
  private:
+  WARPHEAP_DEVICE memory_head& at(std::uint32_t unit) const { return head_at(base_, unit); }
+
   /// Returns the block that the freed one is then a part of.
   WARPHEAP_DEVICE std::uint32_t merge(std::uint32_t unit) const {
     memory_head& freed = at(unit);

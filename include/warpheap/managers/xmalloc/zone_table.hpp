@@ -36,9 +36,7 @@ class zone_table {
   WARPHEAP_HD const division& by() const { return zones_; }
   WARPHEAP_HD const rooms& room() const { return rooms_; }
   WARPHEAP_HD std::byte* base() const { return base_; }
-  WARPHEAP_HD memory_head& at(std::uint32_t unit) const {
-    return *reinterpret_cast<memory_head*>(base_ + std::size_t{unit} * sizes::unit);
-  }
+  WARPHEAP_HD memory_head& at(std::uint32_t unit) const { return list::head_at(base_, unit); }
 
   WARPHEAP_DEVICE void format(std::uint64_t rank, std::uint64_t count) const {
     for (std::uint64_t i = rank; i < zones_.count(); i += count) {
