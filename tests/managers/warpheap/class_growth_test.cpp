@@ -161,7 +161,7 @@ TEST(warpheap_supply, an_empty_heap_is_whole_whatever_its_number_of_chunks) {
   }
 }
 
-TEST(warpheap_supply, what_others_have_left_empty_can_be_had) {
+TEST(warpheap_supply, chunks_that_other_classes_have_left_empty_count) {
   const heap<manager> heap(machine(), 1_MiB);
   const block_list all = take_all(heap, 200, 10'000);
   const manager::supply parts = heap.ref().manager().parts();
