@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "bench/host/support.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -59,6 +60,8 @@ measurement measure_exhaustion(const case_run& c) {
   wrong.add_corrupted(after.corrupted + after.misaligned);
   row.add(fields::refilled_blocks, after.served);
   row.add(fields::refill_ms, second.ms);
+  row.add(fields::longest_ms,
+          std::max({filled.longest_ms, longest_of({times}), second.longest_ms}));
   row.add(recovered_share, before.served == 0 ? std::optional<double>()
                                               : static_cast<double>(after.served) /
                                                     static_cast<double>(before.served));
@@ -72,7 +75,8 @@ const case_registration exhaustion{
      .parameters = with_sizes({{&given::threads, "100000"}, {&given::iterations, "10"}}),
      .needs = {&needs::bytes, &needs::runs_out},
      .fields = {&fields::blocks, &fields::fill_ms, &null_ms, &surplus_served,
-                &fields::refilled_blocks, &fields::refill_ms, &recovered_share},
+                &fields::refilled_blocks, &fields::refill_ms, &fields::longest_ms,
+                &recovered_share},
      .run = measure_exhaustion,
      .fills = true}};
 

@@ -39,16 +39,21 @@ measurement measure_growth(const case_run& c) {
   std::uint64_t nulls = 0;
   double malloc_ms = 0;
   double free_ms = 0;
+  double longest = 0;
   for (; round < rounds && nulls == 0; ++round) {
     const request_batch batch = blocks.part(round * threads, threads);
     std::uint64_t* addresses = blocks.addresses(round * threads);
-    malloc_ms += allocate(*heap, batch, addresses);
+    const double ms = allocate(*heap, batch, addresses);
+    malloc_ms += ms;
+    longest = std::max(longest, ms);
     write_blocks(c.on, batch, addresses);
     nulls = examine_blocks(c.on, batch, addresses, c.manager.alignment, false).nulls;
     // The last round keeps all that it got: it shows what fits.
     if (nulls != 0) continue;
     const selection half{selection::kind::random, threads / 2, c.chosen[given::seed] + round};
-    free_ms += free_blocks(*heap, threads, addresses, half);
+    const double freed = free_blocks(*heap, threads, addresses, half);
+    free_ms += freed;
+    longest = std::max(longest, freed);
   }
   blocks.shrink(round * threads);
   const block_report live = blocks.examine(c.manager.alignment);
@@ -62,6 +67,7 @@ measurement measure_growth(const case_run& c) {
   row.add(fields::utilization,
           static_cast<double>(live.bytes) / static_cast<double>(c.chosen[given::heap_bytes]));
   row.add(malloc_total_ms, malloc_ms);
+  row.add(fields::longest_ms, longest);
   row.add(free_total_ms, free_ms);
   return row;
 }
@@ -72,7 +78,7 @@ const case_registration growth{
      .parameters = with_sizes({{&given::threads, "100000"}, {&given::rounds, "100000"}}),
      .needs = {&needs::bytes, &needs::frees},
      .fields = {&rounds_done, &exhausted, &live_blocks, &live_bytes, &fields::utilization,
-                &malloc_total_ms, &free_total_ms},
+                &malloc_total_ms, &fields::longest_ms, &free_total_ms},
      .run = measure_growth,
      .fills = true}};
 

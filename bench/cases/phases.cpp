@@ -39,10 +39,12 @@ measurement measure_phases(const case_run& c) {
   const heap_fill first = fill_heap(c, *heap, threads, wanted);
   first.blocks.write();
   block_report late;
+  double longest = first.longest_ms;
   // A heap that is exhausted by the first phase has no second one.
   if (first.nulls == 0) {
     const heap_fill then = fill_heap(c, *heap, threads);
     then.blocks.write();
+    longest = std::max(longest, then.longest_ms);
     late = then.blocks.examine(c.manager.alignment);
   }
   // Now, because the later blocks could lie over these.
@@ -54,6 +56,7 @@ measurement measure_phases(const case_run& c) {
   wrong.put_into(row);
   row.add(first_blocks, early.served);
   row.add(fields::blocks, late.served);
+  row.add(fields::longest_ms, longest);
   row.add(fields::utilization,
           static_cast<double>(early.bytes + late.bytes) / static_cast<double>(bytes));
   return row;
@@ -66,7 +69,7 @@ const case_registration phases{
      .parameters = with_sizes(
          {{&given::threads, "100000"}, {&first_size, "64"}, {&first_percent, "30"}}, "4096"),
      .needs = {&needs::bytes, &needs::runs_out},
-     .fields = {&first_blocks, &fields::blocks, &fields::utilization},
+     .fields = {&first_blocks, &fields::blocks, &fields::longest_ms, &fields::utilization},
      .run = measure_phases,
      .fills = true}};
 

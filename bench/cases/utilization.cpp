@@ -25,6 +25,7 @@ measurement measure_utilization(const case_run& c) {
   row.add(bytes, report.bytes);
   row.add(launches, filled.launches);
   row.add(fields::fill_ms, filled.ms);
+  row.add(fields::longest_ms, filled.longest_ms);
   row.add(fields::utilization,
           static_cast<double>(report.bytes) / static_cast<double>(c.chosen[given::heap_bytes]));
   return row;
@@ -35,7 +36,8 @@ const case_registration utilization{
      .about = "share of the heap that is handed out at the first null",
      .parameters = with_sizes({{&given::threads, "100000"}}),
      .needs = {&needs::bytes, &needs::runs_out},
-     .fields = {&fields::blocks, &bytes, &launches, &fields::fill_ms, &fields::utilization},
+     .fields = {&fields::blocks, &bytes, &launches, &fields::fill_ms, &fields::longest_ms,
+                &fields::utilization},
      .run = measure_utilization,
      .fills = true}};
 

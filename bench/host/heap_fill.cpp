@@ -61,7 +61,9 @@ heap_fill fill_heap(const case_run& c, test_heap& heap, std::uint64_t threads,
     const std::uint64_t now = std::min(threads, all.count - asked);
     const request_batch batch = filled.blocks.part(asked, now);
     std::uint64_t* addresses = filled.blocks.addresses(asked);
-    filled.ms += allocate(heap, batch, addresses);
+    const double ms = allocate(heap, batch, addresses);
+    filled.ms += ms;
+    filled.longest_ms = std::max(filled.longest_ms, ms);
     filled.nulls = examine_blocks(c.on, batch, addresses, smallest_block, false).nulls;
     asked += now;
     ++filled.launches;

@@ -31,6 +31,7 @@ struct heap_fill {
   block_table blocks;
   std::uint64_t nulls = 0;
   double ms = 0;
+  double longest_ms = 0;  ///< of a single launch
   std::uint64_t launches = 0;
 };
 
