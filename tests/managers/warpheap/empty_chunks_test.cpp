@@ -162,9 +162,57 @@ TEST_F(last_of_many_entries, is_not_lost_when_its_word_is_cleared) {
     EXPECT_EQ(team.size(), 32);
     bool is_new = false;
     const std::uint32_t other = parts().classes().sizes().class_of(64);
-    EXPECT_EQ(moves::add(parts(), other, team.mask(), {.words = 1000}, &is_new), 0u);
+    // Those that meet here may be at different looks: the leader's counts.
+    const std::uint32_t words = team.is_leader() ? 1000 : team.rank() % 3;
+    EXPECT_EQ(moves::add(parts(), other, team.mask(), {.words = words}, &is_new), 0u);
     EXPECT_TRUE(is_new);
   });
+}
+
+// A part of a warp makes few looks in a heap that seems dry. Here a block of its class comes and
+// goes, and the chunk is there all the time, behind others in each word.
+class empty_chunk_of_a_dry_heap : public last_empty_chunk {
+ protected:
+  empty_chunk_of_a_dry_heap() : last_empty_chunk(256_KiB) {}
+};
+
+TEST_F(empty_chunk_of_a_dry_heap, is_found_by_a_part_of_a_warp_beside_frees) {
+  std::byte* block = nullptr;  // of chunk 0, which is full of such
+  machine().launch({1, 1}, [&] {
+    while (void* const next = subject_.malloc(64)) block = static_cast<std::byte*>(next);
+    for (std::size_t i = 0; i < slots; ++i) subject_.free(first_ + 256 + i * 16);
+    for (std::uint32_t chunk = 2; chunk < parts().universe(); chunk += 16) {
+      parts().empties().insert(chunk);
+    }
+    parts().whole().set_dry(true);
+  });
+  before_ = memory_.contents();
+  void* got = nullptr;
+  simt::explorer two({2, 2}, 60'000);
+  const auto lane = [&] {
+    if (simt::thread_rank() % 2 != 0) return;
+    if (simt::block_rank() == 0) {
+      got = subject_.malloc(64);
+    } else {
+      subject_.free(block);
+      subject_.malloc(64);
+    }
+  };
+  expect_in_schedules(
+      two, schedules, [&] { restore(); }, lane, [&] { return got == nullptr; });
+}
+
+TEST(looks_for_an_empty_chunk, clear_all_words_of_the_largest_heap_in_the_end) {
+  using moves = warpheap_chunk_moves<warpheap_config{}>;
+  EXPECT_EQ(moves::words_at_look(0), 1u);
+  EXPECT_EQ(moves::words_at_look(3), 8u);
+  // The looks of a request whose memory is not freed by others.
+  std::uint32_t words = 0;
+  for (int look = 0; look < warpheap_config{}.most_undisturbed; ++look) {
+    words += moves::words_at_look(look);
+  }
+  EXPECT_GE(words, (1u << warpheap_manager<>::classes::most_chunks_log2) / 64);
+  EXPECT_EQ(moves::words_at_look(1000), 1u << 31);
 }
 
 TEST_F(last_of_many_entries, a_request_of_any_size_finds_it_in_the_end) {
@@ -173,6 +221,21 @@ TEST_F(last_of_many_entries, a_request_of_any_size_finds_it_in_the_end) {
     note_all();
     machine().launch({1, 1}, [&] { EXPECT_NE(subject_.malloc(bytes), nullptr) << bytes; });
   }
+}
+
+// So does a large block, for which pairs of such entries look like a run.
+TEST_F(last_of_many_entries, a_run_behind_them_is_found_by_one_request) {
+  restore();
+  machine().launch({1, 1}, [&] {
+    ASSERT_NE(subject_.malloc(256), nullptr);  // chunk 0
+    const std::uint32_t run = parts().universe() - 2;
+    for (std::size_t i = 0; i < 2 * slots; ++i) subject_.free(first_ + run * 256 + i * 16);
+  });
+  note_all();
+  machine().launch({1, 1}, [&] {
+    EXPECT_NE(subject_.malloc(512), nullptr);
+    EXPECT_EQ(subject_.malloc(512), nullptr);
+  });
 }
 
 // A lane takes chunks that are in use out of the set. Of one, another lane frees the last block,

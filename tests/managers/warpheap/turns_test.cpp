@@ -94,9 +94,19 @@ TEST(turns, of_few_chunks_go_through_all_words) {
   }
 }
 
+TEST(turns, of_17_chunks_or_a_multiple_leave_no_word_out) {
+  for (const std::uint32_t chunks : {17u, 34u, 51u}) {
+    const heap<manager> heap(device::cpu(), std::size_t{1} << 24);
+    while (class_of_heap(heap, 512).chunks < chunks) take(heap, 512, 1);
+    const class_of_heap of(heap, 512);
+    ASSERT_EQ(of.chunks, chunks);
+    EXPECT_EQ(visit(heap, of, of.words * chunks, 0).size(), of.words * chunks) << chunks;
+  }
+}
+
 // A warp that calls again and again has one place.
 TEST(turns, of_one_place_go_through_all_words_of_few_chunks) {
-  for (const std::uint32_t chunks : {1u, 2u, 3u, 4u, 8u, 16u}) {
+  for (const std::uint32_t chunks : {1u, 2u, 3u, 4u, 8u, 16u, 17u}) {
     const heap<manager> heap(device::cpu(), std::size_t{1} << 24);
     while (class_of_heap(heap, 512).chunks < chunks) take(heap, 512, 1);
     const class_of_heap of(heap, 512);

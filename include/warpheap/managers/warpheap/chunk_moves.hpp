@@ -29,7 +29,7 @@ class warpheap_chunk_moves {
   struct wish {
     std::uint32_t chunks = 1;  ///< in the same steps, if one word of the pool has as many
     bool with_slots = true;    ///< whether the team gets slots of the first one
-    std::uint32_t words = 1;   ///< of the empties that it may clear, see `words_at_look`
+    std::uint32_t words = 1;   ///< of the empties to clear at each try, see `words_at_look`
   };
   /// How many words of the empties the `look`-th look of a request may clear. A chunk that is noted
   /// before its first use is in use later, so there may be as many such entries as chunks. Removing
@@ -38,6 +38,8 @@ class warpheap_chunk_moves {
   WARPHEAP_HD static constexpr std::uint32_t words_at_look(int look) {
     return std::uint32_t{1} << (look < 31 ? look : 31);
   }
+  /// As which look the first one counts of a part of a warp in a dry heap, which makes few.
+  static constexpr int first_of_part = 6;
   /// A chunk that is new in class `of`, with the first slots of its first word for the team, one
   /// per member; or a chunk of the class that was empty a moment ago; or none. A collective.
   /// \param wanted the leader's counts
@@ -92,6 +94,17 @@ class warpheap_chunk_moves {
     }
     in.whole().end_move(hand);
     return chunk;
+  }
+
+  /// Takes chunks that are in use out of as many words of the empties, from one on. A collective,
+  /// for which the caller has announced that it holds some.
+  WARPHEAP_RARE static void clear_words(const supply& in, simt::lane_mask members,
+                                        std::uint32_t from, std::uint32_t words) {
+    const std::uint32_t all = in.empties().leaf_words();
+    for (std::uint32_t left = words < all ? words : all; left != 0; --left) {
+      warpheap_chunk_moves(in).clear(simt::group(members), from % all);
+      ++from;
+    }
   }
 
   /// Takes a chunk from its class if all of its slots are free; returns whether it did. A

@@ -47,7 +47,7 @@ class warpheap_chunk_runs {
       const bool in_vain = going && !got.fits;
       if (going) ++looks;
       if (!team.any(in_vain)) continue;
-      const bool collects = simt::call_apart(&help, supply_, team.mask(), wanted, in_vain);
+      const bool collects = simt::call_apart(&help, supply_, team.mask(), wanted, in_vain, looks);
       // The looks at the words are relaxed, so that many are under way at a time. Pairs with the
       // release with which others took what these looks saw gone: they had announced the claim
       // before, so `claims_returned_since` sees it.
@@ -154,7 +154,7 @@ class warpheap_chunk_runs {
   /// chunks in it; failing that, one group at a time looks again for runs that begin anywhere, so
   /// that all know if there is none. Returns whether there were such chunks. A collective.
   WARPHEAP_RARE static bool help(const supply& in, simt::lane_mask members, run_shape wanted,
-                                 bool in_vain) {
+                                 bool in_vain, int looks) {
     const simt::group team(members);
     outcome seen;
     if (team.any(in.empties().peek_any())) {
@@ -165,11 +165,36 @@ class warpheap_chunk_runs {
       }
       if (seen.first != none) collect(in, seen.first, wanted.length);
       team.sync();
+      // Most of what it sees may be in use again.
+      const std::uint32_t again =
+          team.least(in_vain && seen.first != none ? seen.first / 64 : none);
+      const std::uint32_t look = team.least(in_vain ? static_cast<std::uint32_t>(looks) : none);
+      if (again != none && look > 1) {
+        simt::call_apart(&clear, in, members, again, static_cast<int>(look));
+      }
     }
     const bool collects = seen.first != none || seen.fits;
     const std::uint32_t least = team.least(in_vain && !collects ? wanted.length : none);
     if (least != none) simt::call_apart(&prove, in, members, least);
     return collects;
+  }
+  /// Clears words of the empties: at each look twice as many, as for a single chunk. A collective.
+  WARPHEAP_RARE static void clear(const supply& in, simt::lane_mask members, std::uint32_t word,
+                                  int look) {
+    using moves = warpheap_chunk_moves<Config>;
+    const simt::group team(members);
+    std::uint32_t hand = 0;
+    if (team.is_leader()) {
+      in.begin_claim();
+      hand = in.whole().begin_move();
+    }
+    team.sync();
+    simt::call_apart(&moves::clear_words, in, members, word, moves::words_at_look(look));
+    if (team.is_leader()) {
+      in.whole().end_move(hand);
+      in.end_claim(false);
+    }
+    team.sync();
   }
   /// Finds out whether a run of this length is nowhere. A collective.
   WARPHEAP_RARE static void prove(const supply& in, simt::lane_mask members, std::uint32_t length) {

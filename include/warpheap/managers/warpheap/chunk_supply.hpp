@@ -99,9 +99,9 @@ class warpheap_supply {
   /// the heap has grown unnoticed.
   WARPHEAP_DEVICE int eighths_in_pool() const { return eighths_left(universe_); }
   /// The same of what a class can get that has `own` chunks: what is in the pool, or what others
-  /// have left empty, since the class's own chunks may be among the empties. So may be chunks that
-  /// are in use again: who finds that takes them out (chunk_moves.hpp), and the estimate comes
-  /// right.
+  /// have left empty, as far as that is more than the class has, since its own chunks may be among
+  /// the empties. So may be chunks that are in use again: a lane that finds one removes it
+  /// (chunk_moves.hpp), which corrects the estimate.
   WARPHEAP_DEVICE int eighths_left(std::uint32_t own) const {
     const std::uint32_t word = any_word();
     const std::uint32_t backed = simt::load_hint(where_.whole->backed);

@@ -53,11 +53,11 @@ struct alignas(16) warpheap_slots {
   std::uint32_t words;     ///< that have a bit for each
   std::uint32_t per_word;  ///< slots of a word
 
-  /// A chunk with at most as many slots has as many in a word as a warp has lanes, or a few more.
-  /// Then each warp of a launch gets a word to itself, although its class has hardly more chunks
-  /// than it needs, as those have that keep an order (class_orders.hpp). Words of smaller slots
-  /// have more, so that in a full heap a lane's word has a free one more often
-  /// (docs/decisions/0057).
+  /// A chunk with at most as many slots has as many in a word as a warp has lanes, or a few more,
+  /// as far as that divides them. Then each warp of a launch gets a word to itself, although its
+  /// class has hardly more chunks than it needs, as is usual for one with an order
+  /// (class_orders.hpp). Words of smaller slots have more, so that in a full heap a lane's word has
+  /// a free one more often (docs/decisions/0057).
   static constexpr std::uint32_t most_for_warps = 512;
 
   /// \param word_slots of a word, at most \param most_words of a chunk; enough for words of that

@@ -232,9 +232,10 @@ class warpheap_classes {
   /// The word of the class for this turn (`warpheap_state::next_turn`). If there are many chunks,
   /// each place of turns has every 16th of them, and visits each of their words once in as many
   /// turns as there are words, chunk after chunk. If there are few chunks, all places together go
-  /// through all words, but for one in 17 each time; so does each place by itself. No chunk: the
-  /// class has none. \param fresh whether to look at what there is now, and not at what the
-  /// multiprocessor remembers: in a class that grows, it remembers few chunks
+  /// through all words, but for another one in 17 each time; so does each place by itself, unless
+  /// the number of words is a multiple of 34. No chunk: the class has none. \param fresh whether to
+  /// look at what there is now, and not at what the multiprocessor remembers: in a class that
+  /// grows, it remembers few chunks
   WARPHEAP_DEVICE spot hinted(std::uint32_t of, std::uint32_t turn, std::uint32_t words,
                               bool fresh = false) const {
     turn_shape& known = where_.records[of].turns;
@@ -246,11 +247,13 @@ class warpheap_classes {
     constexpr std::uint32_t places = warpheap_state::turn_places;
     const bool own = hints >= many_hints;
     const std::uint32_t place = turn % places;
-    // Turns of one place are 17 apart, not 16, because there may be as many words as that, or half
-    // as many: a warp that calls again and again would come to the same word each time.
-    const std::uint32_t taken =
-        own ? turn / places : (turn + turn / places) & 0x7fffffffu;  // `by_words` takes no more
     const std::uint32_t all = own ? ceil_div(hints - place, places) : hints;
+    // Turns of one place are 17 apart, not 16, because there may be as many words as that, or half
+    // as many: a warp that calls again and again would come to the same word each time. If there
+    // are 17, or twice as many, it is 17 that leads to the same ones.
+    const bool apart = all * words % (places + 1) != 0;
+    const std::uint32_t shifted = (turn + (apart ? turn / places : 0)) & 0x7fffffffu;
+    const std::uint32_t taken = own ? turn / places : shifted;  // `by_words` takes no more
     const std::uint32_t round = taken / all;
     const std::uint32_t at = taken - round * all;
     const std::uint32_t rounds = turns.by_words.quotient(round);

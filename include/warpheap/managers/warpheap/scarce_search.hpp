@@ -26,6 +26,7 @@ class warpheap_scarce_search {
   using class_exhaustion = warpheap_class_exhaustion<Config>;
   using class_growth = warpheap_class_growth<Config>;
   using word_marks = warpheap_word_marks<Config>;
+  using moves = typename class_growth::moves;
   using chunks = typename slot_claims::chunks;
   using spot = typename slot_claims::spot;
   using claims = typename chunks::claims;
@@ -149,8 +150,10 @@ class warpheap_scarce_search {
     const class_growth growth(supply_, of_);
     auto next = growth.choose(Config.scarce_doubled);
     outcome came;
-    came.got = growth.grow(next, 0);
-    came.is_open = came.got.chunk == none && next != step::none_left;
+    came.got = growth.grow(next, moves::first_of_part);
+    // A look that ended at its bound has not seen that there is none.
+    const bool saw_all = next == step::none_left && !supply_.seems_to_have_chunks();
+    came.is_open = came.got.chunk == none && !saw_all;
     return came;
   }
   /// An offer that is made soon, for a class that is seldom used. Waits for a bounded time, which

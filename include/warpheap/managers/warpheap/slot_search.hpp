@@ -84,8 +84,8 @@ class warpheap_slot_search {
   /// so that fewer look at once.
   static constexpr std::uint32_t pause_ns = 2000;
   static constexpr int most_paused = 2;
-  /// How many more turns a group takes in a class that keeps an order, as long as the words serve
-  /// some of it.
+  /// How many more turns a group takes in a class that keeps an order, and whose words do not suit
+  /// warps, as long as they serve some of it.
   static constexpr int left_over_turns = 2;
   /// The number of turns that each make growth twice as likely, and of all turns.
   static constexpr int most_doubled = 16;
@@ -139,13 +139,14 @@ class warpheap_slot_search {
                                                 std::uint32_t at) {
     return slot_claims(from, of).take_in_turn(simt::coalesced(&from.whole()), true, at, true);
   }
-  /// The same after the class may have grown. In a class that keeps an order, the next slots in it:
-  /// but not if words have room, since blocks were freed, and the order only goes on to new chunks.
+  /// The same after the class may have grown. In a class that keeps an order, the next slots in it;
+  /// other turns first, if words have room: blocks were freed, and the order only goes on to new
+  /// chunks.
   WARPHEAP_RARE static place take_again_apart(std::uint32_t at, bool left_over, std::uint32_t of,
                                               const supply& from) {
     const bool ordered = ordered_words(from, of).keeps_order();
     place got{none, left_over ? 1u : 0u};
-    // Where a warp fills a word, a part of one is left over if the class has too few.
+    // If words suit warps, a part of a warp is left over only in a class with too few of them.
     const bool turns_on = ordered && !from.classes().slots(of).suits_warps();
     for (int turns = 0; turns < left_over_turns; ++turns) {
       if (!turns_on || !got.is_left_over()) continue;
@@ -233,7 +234,8 @@ class warpheap_slot_search {
         next = simt::call_apart(&next_step_apart, supply_, of_, turn);
         // First the steps that others may be waiting for.
         auto taken = next;
-        steps.got = class_growth(supply_, of_).grow(taken, turn);
+        const int look = is_part ? class_growth::moves::first_of_part + turn : turn;
+        steps.got = class_growth(supply_, of_).grow(taken, look);
         if (next == step::wait) simt::backoff(wait_ns);
         if (next == step::none_left) {
           steps.going = !simt::call_apart(&are_out_apart, of_, supply_);
