@@ -98,8 +98,8 @@ class warpheap_chunk_moves {
 
   /// Takes chunks that are in use out of as many words of the empties, from one on. A collective,
   /// for which the caller has announced that it holds some.
-  WARPHEAP_RARE static void clear_words(const supply& in, simt::lane_mask members,
-                                        std::uint32_t from, std::uint32_t words) {
+  WARPHEAP_RARE static void clear_words(const supply& in, std::uint32_t from, std::uint32_t words,
+                                        simt::lane_mask members) {
     const std::uint32_t all = in.empties().leaf_words();
     for (std::uint32_t left = words < all ? words : all; left != 0; --left) {
       warpheap_chunk_moves(in).clear(simt::group(members), from % all);

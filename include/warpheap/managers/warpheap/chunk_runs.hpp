@@ -189,7 +189,7 @@ class warpheap_chunk_runs {
       hand = in.whole().begin_move();
     }
     team.sync();
-    simt::call_apart(&moves::clear_words, in, members, word, moves::words_at_look(look));
+    simt::call_apart(&moves::clear_words, in, word, moves::words_at_look(look), members);
     if (team.is_leader()) {
       in.whole().end_move(hand);
       in.end_claim(false);
