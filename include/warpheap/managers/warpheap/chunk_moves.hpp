@@ -189,7 +189,8 @@ class warpheap_chunk_moves {
 
   /// A chunk of which no word was in use a moment ago, taken out of the empties, or none. Those
   /// that are in use again leave them, too: the lane that frees their last slot notes them again. A
-  /// collective. \param words which it may clear
+  /// collective. Ends: each turn but the last counts `words` down; members wait for each other, and
+  /// in the set for lanes that never wait (bitmap_tree). \param words which it may clear
   WARPHEAP_DEVICE std::uint32_t find_empty(const simt::group& team, std::uint32_t words) const {
     for (;; --words) {
       std::uint32_t chunk = none;
@@ -205,12 +206,8 @@ class warpheap_chunk_moves {
       chunk = team.broadcast(chunk);
       if (!team.any(is_stale)) return chunk;
       if (words == 0) return none;
-      simt::call_apart(&clear_apart, supply_, chunk / 64, team.mask());
+      simt::call_apart(&clear_words, supply_, chunk / 64, 1u, team.mask());
     }
-  }
-  WARPHEAP_RARE static void clear_apart(const supply& in, std::uint32_t word,
-                                        simt::lane_mask team) {
-    warpheap_chunk_moves(in).clear(simt::group(team), word);
   }
   /// Takes the chunks that are in use out of a word of the empties. A collective.
   WARPHEAP_DEVICE void clear(const simt::group& team, std::uint32_t word) const {
