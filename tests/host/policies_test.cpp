@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What each policy promises beyond the contract that all share (pools_test.cpp tests that).
+// What each policy promises beyond the contract that all share: pool_interface_test.cpp tests that.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -94,7 +94,7 @@ class Sources(InAFolder):
         self.assertEqual(suites.sources("host/stores/bit_array.hpp")[0].name, "stores_test.cpp")
         # What no test includes, but a part of one.
         found = [source.name for source in suites.sources("host/replay/replay.hpp")]
-        self.assertIn("c_api_test.cpp", found)
+        self.assertIn("pool_c_api_test.cpp", found)
         self.assertNotIn("stores_test.cpp", found)
 
 

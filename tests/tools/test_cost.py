@@ -12,7 +12,7 @@ LOG = """# ninja log v5
 0\t9000\t1\ttests/verify/CMakeFiles/v.dir/mutants_of_rw.cpp.o\tx
 0\t3000\t2\ttests/verify/CMakeFiles/v.dir/mutants_of_rw.cpp.o\ty
 0\t2500\t1\tbench/CMakeFiles/b.dir/cpu_shard_0.cpp.o\tx
-0\t7000\t1\ttests/host/CMakeFiles/h.dir/pools_test.cpp.o\tx
+0\t7000\t1\ttests/host/CMakeFiles/h.dir/pool_interface_test.cpp.o\tx
 0\t7000\t1\tbench/CMakeFiles/b.dir/host/json.cpp.o\tx
 """
 REPORT = """<testsuite>

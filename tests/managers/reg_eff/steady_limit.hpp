@@ -16,8 +16,8 @@ requires(Config.has_list()) struct launch_limit<reg_eff<Config>> {
 /// Chunks merge only as far as a request needs, and are then handed out whole unless they have room
 /// for two (the paper's maximum fragmentation of 2): 112 bytes, 8 granules with the header, may get
 /// up to 15. In a new heap all chunks are multiples of 8, so this costs nothing; after other sizes
-/// it does. The least share is 8/15; 97 % were measured. refill_test.cpp accounts for every
-/// granule: what is missing is inside the blocks.
+/// it does. The least share is 8/15; 97 % were measured. list_heap_refill_test.cpp accounts for
+/// every granule: what is missing is inside the blocks.
 template <reg_eff_config Config>
 requires(Config.has_list()) struct refill<reg_eff<Config>> {
   static constexpr std::uint64_t bytes = 112;

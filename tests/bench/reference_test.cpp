@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /// What the peers' results are compared with, against what our own join and group-by compute.
-#include "bench/backend/cpu_machine.hpp"
 #include "bench/peers/reference.hpp"
+#include "bench/backend/cpu_machine.hpp"
 #include "bench/workloads/group_by/radix_group_by.hpp"
 #include "bench/workloads/join/hash_join.hpp"
 #include "bench/workloads/tables/generated.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pages whose numbers and addresses need more than 31 and 32 bits. No memory stands behind them.
-#include "warpheap/core/units.hpp"
 #include "warpheap/managers/random_walk/full_search.hpp"
+#include "warpheap/core/units.hpp"
 #include "warpheap/simt/cpu/explorer.hpp"
 
 #include <gtest/gtest.h>

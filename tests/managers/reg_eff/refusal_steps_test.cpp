@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What requests cost that cannot be served, by steps of the explorer.
-#include "machine_of.hpp"
 #include "refusal_steps.hpp"
+#include "machine_of.hpp"
 #include "rubbish.hpp"
 
 #include "warpheap/core/units.hpp"
