@@ -6,7 +6,7 @@
 /// host's clock, one for each run.
 
 #include "bench/peers/reference.hpp"
-#include "bench/workloads/tables/csv.hpp"
+#include "bench/workloads/tables/table.hpp"
 
 #include <cstdint>
 #include <string>

@@ -7,7 +7,7 @@
 /// `group_by` compare pages with two passes; the sums are found on the host, by neither a hash
 /// table nor a heap.
 
-#include "bench/workloads/tables/csv.hpp"
+#include "bench/workloads/tables/table.hpp"
 #include "warpheap/core/hash.hpp"
 #include "warpheap/workloads/group_by/requests.hpp"
 #include "warpheap/workloads/join/requests.hpp"

@@ -5,7 +5,7 @@
 /// What both hash tables of cuCollections take: rows, and memory.
 
 #include "bench/peers/cuda/memory.hpp"
-#include "bench/workloads/tables/csv.hpp"
+#include "bench/workloads/tables/table.hpp"
 
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>

@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
+#include "bench/workloads/tables/table.hpp"
+
 #include <string>
-#include <vector>
 
 namespace warpheap::bench {
-
-/// Two columns of a table: row i is (keys[i], values[i]).
-struct table {
-  std::vector<std::uint32_t> keys;
-  std::vector<std::uint32_t> values;
-
-  std::uint64_t rows() const { return keys.size(); }
-};
 
 /// Reads two columns of a CSV file, named as `FILE:KEY:VALUE`, for example
 /// `orders.csv:o_orderkey:o_custkey`. The first line names the columns; fields may be quoted. Cells

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "bench/workloads/tables/csv.hpp"
+#include "bench/workloads/tables/table.hpp"
 
 #include <cstdint>
 
