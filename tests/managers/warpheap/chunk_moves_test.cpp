@@ -67,9 +67,9 @@ class last_empty_chunk : public ::testing::Test {
 // Until the class has used it, another one may take it.
 TEST_F(last_empty_chunk, is_noted_again_if_its_own_class_gets_it) {
   machine().launch({1, 1}, [this] {
-    bool is_new = true;
-    EXPECT_EQ(moves::add(parts(), of_, simt::lane_mask::of(simt::lane_id()), {}, &is_new), 0u);
-    EXPECT_FALSE(is_new);
+    auto how = moves::source::for_team;
+    EXPECT_EQ(moves::add(parts(), of_, simt::lane_mask::of(simt::lane_id()), {}, &how), 0u);
+    EXPECT_EQ(how, moves::source::own);
     EXPECT_TRUE(is_noted(0));
   });
 }
@@ -160,12 +160,12 @@ TEST_F(last_of_many_entries, is_not_lost_when_its_word_is_cleared) {
   machine().launch({1, 32}, [this] {
     const simt::group team = simt::coalesced(&subject_);
     EXPECT_EQ(team.size(), 32);
-    bool is_new = false;
+    auto how = moves::source::own;
     const std::uint32_t other = parts().classes().sizes().class_of(64);
     // Those that meet here may be at different looks: the leader's counts.
     const std::uint32_t words = team.is_leader() ? 1000 : team.rank() % 3;
-    EXPECT_EQ(moves::add(parts(), other, team.mask(), {.words = words}, &is_new), 0u);
-    EXPECT_TRUE(is_new);
+    EXPECT_EQ(moves::add(parts(), other, team.mask(), {.words = words}, &how), 0u);
+    EXPECT_EQ(how, moves::source::for_team);
   });
 }
 

@@ -41,10 +41,11 @@ TEST(warpheap_supply, a_word_that_is_listed_late_opens_its_chunk_for_the_new_cla
   });
   const std::vector<std::byte> one_empty = memory.contents();
   const auto move_and_fill = [&] {
-    bool is_new = false;
+    using moves = warpheap_chunk_moves<small_chunks>;
+    auto how = moves::source::own;
     const auto alone = simt::lane_mask::of(simt::lane_id());
-    ASSERT_EQ(warpheap_chunk_moves<small_chunks>::add(parts, of, alone, {}, &is_new), 0u);
-    ASSERT_TRUE(is_new);
+    ASSERT_EQ(moves::add(parts, of, alone, {}, &how), 0u);
+    ASSERT_EQ(how, moves::source::for_team);
     ASSERT_EQ(parts.chunks().claim({0, 0, owner, two}, parts.chunks().word(0, 0), {}).bits, 2u);
     ASSERT_TRUE(warpheap_word_marks<small_chunks>::retire(parts, of, 0, 0));
   };

@@ -72,7 +72,7 @@ TEST_F(some_chunks_left, a_class_grows_ahead_as_much_as_its_lanes_need) {
   const int slots = chunk_bytes / 208;
   const int lanes = 8 * slots;
   in_a_lane([&] {
-    for (int i = 0; i < lanes; ++i) growth(parts(), of_).grow_ahead();
+    for (int i = 0; i < lanes; ++i) growth(parts(), of_).grow_ahead(false);
   });
   // Each lane draws a chunk with the probability that it needs all of its slots.
   EXPECT_GE(chunks_of_class(), 3u);
@@ -82,7 +82,7 @@ TEST_F(some_chunks_left, a_class_grows_ahead_as_much_as_its_lanes_need) {
 TEST_F(few_chunks_left, no_class_grows_before_it_is_full) {
   in_a_lane([&] {
     for (int i = 0; i < 4000; ++i) {
-      EXPECT_EQ(growth(parts(), of_).grow_ahead().chunk, growth::none);
+      EXPECT_EQ(growth(parts(), of_).grow_ahead(false).chunk, growth::none);
     }
   });
   EXPECT_EQ(chunks_of_class(), 0u);
@@ -163,22 +163,27 @@ TEST(warpheap_supply, an_empty_heap_is_whole_whatever_its_number_of_chunks) {
 
 TEST(warpheap_supply, chunks_that_other_classes_have_left_empty_count) {
   const heap<manager> heap(machine(), 1_MiB);
-  const block_list all = take_all(heap, 200, 10'000);
   const manager::supply parts = heap.ref().manager().parts();
-  const auto& of_200 = parts.classes().of(parts.classes().sizes().class_of(200));
-  const std::uint32_t own = of_200.turns.population;
-  const auto expect = [&](int for_others, int for_the_class) {
+  const std::uint32_t of_200 = parts.classes().sizes().class_of(200);
+  const std::uint32_t of_64 = parts.classes().sizes().class_of(64);
+  const auto expect = [&](int for_others) {
     machine().launch({1, 1}, [&] {
-      EXPECT_EQ(parts.eighths_in_pool(), 0);
-      EXPECT_EQ(parts.eighths_left(0), for_others);
-      EXPECT_EQ(parts.eighths_left(own), for_the_class);
-      EXPECT_EQ(parts.eighths_left(own / 2), for_others / 2);
+      for (int looks = 0; looks < 16; ++looks) {
+        EXPECT_EQ(parts.eighths_in_pool(), 0);
+        EXPECT_EQ(parts.parts_left(of_64), for_others);
+        EXPECT_EQ(parts.parts_left(of_200), 0);
+      }
     });
   };
-  ASSERT_EQ(own, parts.backed());
-  expect(0, 0);
+  const block_list all = take_all(heap, 200, 10'000);
+  ASSERT_EQ(parts.classes().of(of_200).turns.population, parts.backed());
+  expect(0);
   give(heap, all);
-  expect(8, 0);
+  expect(64);
+  // The set of the empties still has chunks that are in use again.
+  ASSERT_EQ(take(heap, 200, all.size()).size(), all.size());
+  machine().launch({1, 1}, [&] { ASSERT_TRUE(parts.empties().any()); });
+  expect(0);
 }
 
 // A multiprocessor may know the number of chunks of before the heap has grown.

@@ -28,7 +28,7 @@ class warpheap_chunk_moves {
   /// What a class gets.
   struct wish {
     std::uint32_t chunks = 1;  ///< in the same steps, if one word of the pool has as many
-    bool with_slots = true;    ///< whether the team gets slots of the first one
+    bool with_slots = true;    ///< whether the team gets slots of the first one from the pool
     std::uint32_t words = 1;   ///< of the empties to clear at each try, see `words_at_look`
   };
   /// How many words of the empties the `look`-th look of a request may clear. A chunk that is noted
@@ -40,11 +40,12 @@ class warpheap_chunk_moves {
   }
   /// As which look the first one counts of a part of a warp in a dry heap, which makes few.
   static constexpr int first_of_part = 6;
-  /// A chunk that is new in class `of`, with the first slots of its first word for the team, one
-  /// per member; or a chunk of the class that was empty a moment ago; or none. A collective.
-  /// \param wanted the leader's counts
+  /// Where a chunk comes from: the class has it without slots for the team; with the first slots of
+  /// its first word, one per member; or it was the class's, and empty a moment ago.
+  enum class source { for_all, for_team, own };
+  /// A chunk for class `of`, or none. A collective. \param wanted the leader's counts
   WARPHEAP_RARE static std::uint32_t add(const supply& in, std::uint32_t of,
-                                         simt::lane_mask members, wish wanted, bool* is_new) {
+                                         simt::lane_mask members, wish wanted, source* how) {
     const simt::group team(members);
     taken got;
     std::uint32_t hand = 0;
@@ -55,13 +56,16 @@ class warpheap_chunk_moves {
     team.sync();
     got = {team.broadcast(got.word), team.broadcast(got.bits)};
     std::uint32_t chunk = got.bits == 0 ? none : got.nth(0);
-    *is_new = true;
+    *how = wanted.with_slots ? source::for_team : source::for_all;
     if (chunk == none) {
-      chunk = warpheap_chunk_moves(in).take_empty(team, of, wanted.words, *is_new);
+      bool is_new = true;
+      chunk = warpheap_chunk_moves(in).take_empty(team, of, wanted.words, is_new);
       if (chunk != none) got = {chunk / 64, std::uint64_t{1} << chunk % 64};
+      // It comes alone, and others may take its slots before the team does.
+      *how = is_new ? source::for_team : source::own;
     }
-    if (chunk != none && *is_new) {
-      simt::call_apart(&open_apart, in, of, got, members, wanted.with_slots);
+    if (chunk != none && *how != source::own) {
+      simt::call_apart(&open_apart, in, of, got, members, *how == source::for_team);
     }
     if (chunk == none && team.is_leader() && !in.seems_to_have_chunks()) {
       in.whole().set_dry(true);
@@ -177,7 +181,10 @@ class warpheap_chunk_moves {
         is_own = chunk != none && of != none &&
                  chunks::owner_of(supply_.chunks().look(chunk)) == chunk_owner::first_class + of;
         // Lanes may have looked meanwhile, and must not conclude that there was none.
-        if (is_own) supply_.note_empty(chunk);
+        if (is_own) {
+          supply_.note_empty(chunk);
+          supply_.classes().name_again(of, chunk);
+        }
       }
       team.sync();
       is_taken = !team.any(is_own);
@@ -192,11 +199,12 @@ class warpheap_chunk_moves {
   /// collective. Ends: each turn but the last counts `words` down; members wait for each other, and
   /// in the set for lanes that never wait (bitmap_tree). \param words which it may clear
   WARPHEAP_DEVICE std::uint32_t find_empty(const simt::group& team, std::uint32_t words) const {
+    std::uint32_t word = supply_.any_word();
     for (;; --words) {
       std::uint32_t chunk = none;
       bool is_stale = false;
       if (team.is_leader()) {
-        const taken got = supply_.empties().claim_some(1, supply_.any_word());
+        const taken got = supply_.empties().claim_some(1, word);
         if (got.bits != 0) {
           chunk = got.nth(0);
           is_stale = is_in_use(supply_.chunks().examine(chunk));
@@ -206,28 +214,36 @@ class warpheap_chunk_moves {
       chunk = team.broadcast(chunk);
       if (!team.any(is_stale)) return chunk;
       if (words == 0) return none;
-      simt::call_apart(&clear_words, supply_, chunk / 64, 1u, team.mask());
+      // The next look begins there. Chunks are taken lowest bit first, so those that a class has
+      // taken from others, and uses, have lower bits than what the others have left: a look into
+      // another word would find one of them.
+      word = chunk / 64;
+      simt::call_apart(&clear_words, supply_, word, 1u, team.mask());
     }
   }
-  /// Takes the chunks that are in use out of a word of the empties. A collective.
+  /// Takes the chunks that are in use out of a word of the empties. A collective. Several states at
+  /// a time: a lane alone would take 65 us if it waited for each.
   WARPHEAP_DEVICE void clear(const simt::group& team, std::uint32_t word) const {
+    const std::uint32_t first = word * 64;
+    const auto rank = static_cast<std::uint32_t>(team.rank());
+    const auto size = static_cast<std::uint32_t>(team.size());
     const std::uint64_t noted = team.broadcast(supply_.empties().peek_word(word));
-    std::uint64_t in_use = 0;
-    for (int i = team.rank(); i < 64; i += team.size()) {
-      if ((noted >> i & 1) != 0 &&
-          is_in_use(supply_.chunks().look(word * 64 + static_cast<std::uint32_t>(i)))) {
-        in_use |= std::uint64_t{1} << i;
-      }
-    }
-    in_use = team.merge_bits(in_use);
+    std::uint64_t in_use =
+        noted & team.merge_bits(supply_.chunks().in_use(first, supply_.universe(), rank, size));
     if (team.is_leader()) in_use = supply_.empties().remove_bits(word, in_use);
     team.sync();
     in_use = team.broadcast(in_use);
-    for (int i = team.rank(); i < 64; i += team.size()) {
-      // Those looks may be old; and a lane that has freed its last slot may have seen it noted.
-      if ((in_use >> i & 1) != 0 &&
-          !is_in_use(supply_.chunks().examine(word * 64 + static_cast<std::uint32_t>(i)))) {
-        supply_.note_empty(word * 64 + static_cast<std::uint32_t>(i));
+    // Those looks may be old; and a lane that has freed its last slot may have seen it noted.
+    constexpr std::uint32_t together = 8;
+    for (std::uint32_t i = rank; i < 64; i += size * together) {
+      std::uint64_t empty = 0;
+      for (std::uint32_t k = 0; k < together; ++k) {
+        const std::uint32_t at = i + k * size;
+        if (at >= 64 || (in_use >> at & 1) == 0) continue;
+        if (!is_in_use(supply_.chunks().examine(first + at))) empty |= std::uint64_t{1} << at;
+      }
+      for (; empty != 0; empty &= empty - 1) {
+        supply_.note_empty(first + static_cast<std::uint32_t>(lowest_bit(empty)));
       }
     }
     team.sync();

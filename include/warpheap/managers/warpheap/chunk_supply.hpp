@@ -97,21 +97,27 @@ class warpheap_supply {
 
   /// How much of the heap is in the pool, in eighths, estimated from one word of it; more than 8 if
   /// the heap has grown unnoticed.
-  WARPHEAP_DEVICE int eighths_in_pool() const { return eighths_left(universe_); }
-  /// The same of what a class can get that has `own` chunks: what is in the pool, or what others
-  /// have left empty, as far as that is more than the class has, since its own chunks may be among
-  /// the empties. So may be chunks that are in use again: a lane that finds one removes it
-  /// (chunk_moves.hpp), which corrects the estimate.
-  WARPHEAP_DEVICE int eighths_left(std::uint32_t own) const {
+  WARPHEAP_DEVICE int eighths_in_pool() const {
+    const std::uint32_t word = any_word();
+    const std::uint32_t backed = simt::load_hint(where_.whole->backed);
+    return eighths_of(pool().peek_word(word), chunks_in(word, backed));
+  }
+  /// How much of the heap class `of` can get, in parts of 64: what is in the pool, and what other
+  /// classes have left empty. That is not taken from the set of the empties, since chunks stay
+  /// there that are in use again, but from the states of some of the same chunks
+  /// (docs/decisions/0058).
+  WARPHEAP_DEVICE int parts_left(std::uint32_t of) const {
     const std::uint32_t word = any_word();
     const std::uint32_t backed = simt::load_hint(where_.whole->backed);
     const std::uint32_t all = chunks_in(word, backed);
-    const std::uint64_t in_pool = pool().peek_word(word);
-    const int left = eighths_of(in_pool, all);
-    if (own >= backed) return left;
-    const auto mine = static_cast<int>(ceil_div(own * 8, backed));
-    const int others = eighths_of(in_pool | empties().peek_word(word), all) - mine;
-    return left < others ? others : left;
+    constexpr std::uint32_t look = chunks_type::at_a_look;
+    const std::uint32_t half = all > look ? simt::rough_noise() >> 31 : 0;
+    const std::uint32_t seen = half != 0 ? all - look : all < look ? all : look;
+    const int others =
+        chunks_.left_empty(word * 64 + half * look, universe_, chunk_owner::first_class + of);
+    const auto in_pool = static_cast<std::uint32_t>(popcount(pool().peek_word(word)));
+    return static_cast<int>((in_pool * seen + static_cast<std::uint32_t>(others) * all) * 64 /
+                            (all * seen));
   }
   /// How many chunks a class takes together, for its slots of a chunk and what the pool has of the
   /// heap. Opening one takes 35 us on a GPU, mostly for steps that wait for each other; opening

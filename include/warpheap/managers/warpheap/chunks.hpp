@@ -5,16 +5,15 @@
 /// The chunks of the manager `warpheap`: the owner of each, and which of its slots are in
 /// use.
 ///
-///     state of a chunk, 32 bits:  [ words in use: 18 | closing: 1 | 0: 1 | owner: 12 ]
 ///     word of a chunk, 64 bits:   [ full: 1 | tag: 15 | used: 48 ]
 ///
-/// The owner is a size class, or one of the values of `chunk_owner`. All words of a chunk of a
-/// class have the tag of its owner, those of other chunks have the tag 0. So a lane that assumes
-/// that a chunk belongs to its class verifies that by the claim itself, and nothing else changes
-/// when a slot is taken or given back, unless its word was empty or becomes empty: then it is
-/// counted in or out of the chunk's words in use. A lane counts a word in before its block is known
-/// to others, so each word is counted in before it is counted out, and a chunk whose count is zero
-/// while all of its words are closed belongs to the closing lane alone.
+/// The owner of a chunk (chunk_states.hpp) is a size class, or one of the values of `chunk_owner`.
+/// All words of a chunk of a class have the tag of its owner, those of other chunks have the tag 0.
+/// So a lane that assumes that a chunk belongs to its class verifies that by the claim itself, and
+/// nothing else changes when a slot is taken or given back, unless its word was empty or becomes
+/// empty: then it is counted in or out of the chunk's words in use. A lane counts a word in before
+/// its block is known to others, so each word is counted in before it is counted out, and a chunk
+/// whose count is zero while all of its words are closed belongs to the closing lane alone.
 ///
 /// How free slots are found when few are left:
 /// - A lane that finds no free slot in a word sets `full` in it. Only a lane that has taken an
@@ -37,6 +36,7 @@
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/bits.hpp"
 #include "warpheap/heap/region.hpp"
+#include "warpheap/managers/warpheap/chunk_states.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
 #include "warpheap/simt/simt.hpp"
 
@@ -76,23 +76,12 @@ struct alignas(16) warpheap_slots {
   }
 };
 
-/// Owners of chunks other than the size classes, which are numbers from `first_class` on.
-namespace chunk_owner {
-inline constexpr std::uint32_t nobody = 0;  ///< in the pool, on its way, or inside a large block
-inline constexpr std::uint32_t run = 1;     ///< the first chunk of a large block
-inline constexpr std::uint32_t first_class = 2;
-}  // namespace chunk_owner
-
 template <warpheap_config Config>
-class warpheap_chunks {
+class warpheap_chunks : public warpheap_chunk_states {
  public:
   static constexpr int word_slots = Config.word_slots;
   static_assert(word_slots >= 1 && word_slots <= 48,
                 "warpheap_config::word_slots must lie between 1 and 48");
-
-  /// What of a state is its flag, or counts a word in use.
-  static constexpr std::uint32_t closing = 1u << 13;
-  static constexpr std::uint32_t word_in_use = 1u << 14;
 
   /// The outcome of a claim.
   struct claimed {
@@ -106,10 +95,10 @@ class warpheap_chunks {
   }
 
   warpheap_chunks() = default;
-  /// \param states one per chunk
+  /// \param states `states_for` all chunks, aligned to 128 bytes
   /// \param words `words_for(chunk_bytes)` a chunk
   warpheap_chunks(std::uint32_t* states, std::uint64_t* words, std::uint32_t chunk_bytes)
-      : states_(states),
+      : warpheap_chunk_states(states),
         words_(words),
         stride_(static_cast<std::uint32_t>(words_for(chunk_bytes))) {}
 
@@ -117,9 +106,9 @@ class warpheap_chunks {
 
   /// Formats `universe` chunks without an owner. Does not touch the words of those from `backed`
   /// on.
-  WARPHEAP_DEVICE void format(std::uint64_t universe, std::uint64_t backed, std::uint64_t rank,
+  WARPHEAP_DEVICE void format(std::uint32_t universe, std::uint64_t backed, std::uint64_t rank,
                               std::uint64_t count) const {
-    for (std::uint64_t i = rank; i < universe; i += count) states_[i] = 0;
+    warpheap_chunk_states::format(universe, rank, count);
     for (std::uint64_t i = rank; i < backed * stride_; i += count) words_[i] = 0;
   }
   /// Closes the words of chunks first..first+count-1, which no other lane knows yet; each of
@@ -135,66 +124,6 @@ class warpheap_chunks {
   /// Where the words of chunks 0..count-1 lie.
   WARPHEAP_HD region words_of(std::size_t count) const {
     return {reinterpret_cast<std::byte*>(words_), count * stride_ * sizeof(std::uint64_t)};
-  }
-
-  // The state of a chunk.
-
-  WARPHEAP_HD static constexpr std::uint32_t owner_of(std::uint32_t state) {
-    return state & owner_mask;
-  }
-  WARPHEAP_HD static constexpr std::uint32_t words_in_use(std::uint32_t state) {
-    return state / word_in_use;
-  }
-  /// Relaxed: for lanes that know that the owner cannot change, or that only need a guess.
-  WARPHEAP_DEVICE std::uint32_t look(std::uint32_t chunk) const {
-    return state(chunk).load(simt::order::relaxed);
-  }
-  /// Never an old value. Acquire pairs with `begin_closing`.
-  WARPHEAP_DEVICE std::uint32_t examine(std::uint32_t chunk) const {
-    return state(chunk).fetch_or(0, simt::order::acq_rel);
-  }
-  /// Gives a chunk, which only the caller may give away, to an owner. Relaxed: others learn of it
-  /// from the words, or by the address of a block.
-  WARPHEAP_DEVICE void give(std::uint32_t chunk, std::uint32_t to) const {
-    state(chunk).store(to, simt::order::relaxed);
-  }
-  /// Relaxed: the next lane to count this word out learns of the block from this lane.
-  WARPHEAP_DEVICE void count_in(std::uint32_t chunk) const {
-    state(chunk).fetch_add(word_in_use, simt::order::relaxed);
-  }
-  /// Whether no word of the chunk was in use then. Relaxed: that lane then changes, or looks at by
-  /// a read-modify-write, what tells the empty chunks. A GPU does not write before the access here
-  /// on which that depends, as for `acquire_to_write`, although PTX promises it for an acquire
-  /// alone; so if `begin_closing` came earlier, the lane sees that the chunk was taken out of the
-  /// set. An acquire would also make the multiprocessor discard its hints (docs/decisions/0033).
-  WARPHEAP_DEVICE bool count_out(std::uint32_t chunk) const {
-    return words_in_use(state(chunk).fetch_sub(word_in_use, simt::order::relaxed)) == 1;
-  }
-  /// The class of a chunk of which no word is in use, for the one caller that may close its words
-  /// now; else `chunk_owner::nobody`.
-  WARPHEAP_DEVICE std::uint32_t begin_closing(std::uint32_t chunk) const {
-    std::uint32_t now = state(chunk).fetch_or(0, simt::order::acq_rel);
-    for (;;) {
-      if (owner_of(now) < chunk_owner::first_class || now >= closing) return chunk_owner::nobody;
-      if (state(chunk).compare_exchange(now, now | closing, simt::order::acq_rel)) {
-        return owner_of(now);
-      }
-    }
-  }
-  /// Takes a chunk whose words the caller has closed from its class, if no lane is about to count a
-  /// word out. Then it has no owner.
-  WARPHEAP_DEVICE bool end_closing(std::uint32_t chunk) const {
-    std::uint32_t now = look(chunk);
-    while (words_in_use(now) == 0) {
-      if (state(chunk).compare_exchange(now, chunk_owner::nobody, simt::order::acq_rel))
-        return true;
-    }
-    return false;
-  }
-  /// Whether no word of the chunk is in use; what follows then is as for `count_out`. Release pairs
-  /// with `begin_closing`: the next lane to close words finds these open again.
-  WARPHEAP_DEVICE bool give_up_closing(std::uint32_t chunk) const {
-    return words_in_use(state(chunk).fetch_and(~closing, simt::order::release)) == 0;
   }
 
   // The words of a chunk.
@@ -333,16 +262,12 @@ class warpheap_chunks {
   }
 
  private:
-  static constexpr std::uint32_t owner_mask = (1u << 12) - 1;
   static constexpr std::uint64_t used_mask = (std::uint64_t{1} << 48) - 1;
   static constexpr std::uint64_t tag_mask = std::uint64_t{0x7fff} << 48;
   static constexpr std::uint64_t full = std::uint64_t{1} << 63;
 
   WARPHEAP_HD static constexpr std::uint64_t tag_of(std::uint32_t owner) {
     return std::uint64_t{owner} << 48;
-  }
-  WARPHEAP_DEVICE simt::atomic_ref<std::uint32_t> state(std::uint32_t chunk) const {
-    return simt::atomic_ref(states_[chunk]);
   }
   WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> ref(std::uint32_t chunk,
                                                       std::uint32_t number) const {
@@ -385,7 +310,6 @@ class warpheap_chunks {
     return bits & low_bits<std::uint64_t>(kth_set_bit(bits, count));
   }
 
-  std::uint32_t* states_ = nullptr;
   std::uint64_t* words_ = nullptr;
   std::uint32_t stride_ = 0;
 };

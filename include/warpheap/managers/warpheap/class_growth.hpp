@@ -68,26 +68,28 @@ class warpheap_class_growth {
     return came.got;
   }
 
-  /// Adds chunks of which the team takes no slots; returns whether the class has grown. A
-  /// collective. \param count the leader has announced them (`warpheap_class_orders::announce`)
-  WARPHEAP_DEVICE bool add_chunks(const simt::group& team, std::uint32_t count) const {
-    bool is_new = false;
+  /// Adds chunks; returns a slot if there are any for the caller. A collective. \param count the
+  /// leader has announced them (`warpheap_class_orders::announce`) \param grown whether chunks came
+  WARPHEAP_DEVICE place add_chunks(const simt::group& team, std::uint32_t count,
+                                   bool& grown) const {
+    auto how = moves::source::own;
     const std::uint32_t chunk = simt::call_apart(&moves::add, supply_, of_, team.mask(),
-                                                 {count, false, moves::words_at_look(0)}, &is_new);
+                                                 {count, false, moves::words_at_look(0)}, &how);
     if (team.is_leader()) supply_.orders().arrived(of_, count);
     team.sync();
-    return chunk != none && is_new;
+    grown = chunk != none && how != moves::source::own;
+    return chunk == none ? place{} : slot_of(team, chunk, how);
   }
 
   /// Lets the class grow before it is full, if there is plenty of memory. A collective of those
   /// that call together, for any classes.
-  WARPHEAP_DEVICE place grow_ahead() const {
+  WARPHEAP_DEVICE place grow_ahead(bool from_others) const {
     const simt::group team = simt::coalesced(&supply_.whole());
     const simt::group same = team.match(of_);
     bool grows = false;
     if (same.is_leader()) {
-      const int left = supply_.eighths_in_pool();
-      grows = takes_chunks(ahead(left) * same.size(), left);
+      const int left = from_others ? plenty() : supply_.eighths_in_pool();
+      grows = takes_chunks(ahead(left) * same.size());
     }
     team.sync();
     grows = team.shuffle(static_cast<std::uint32_t>(grows), same.leader()) != 0;
@@ -111,14 +113,13 @@ class warpheap_class_growth {
       return step::none_left;
     }
     // When chunks are scarce, the growth that others have begun may be enough.
-    const int left = supply_.eighths_in_pool();
-    if ((doubled != 0 || ahead(left) != 0) && takes_chunks(lanes << doubled, left)) {
+    if ((doubled != 0 || ahead(plenty()) != 0) && takes_chunks(lanes << doubled)) {
       return step::grow;
     }
     return begin_growth() ? step::grow_for_all : step::wait;
   }
   /// How many chunks the class may take for each one that it needs before it is full: none if less
-  /// than `left` = an eighth of the heap is in the pool. Lanes that find nothing in full words cost
+  /// than `left` = an eighth of the heap is left for it. Lanes that find nothing in full words cost
   /// more than a chunk (docs/decisions/0048). While most of the heap is there, more than it needs:
   /// slots are found at once if words are not full, and small ones take little memory.
   WARPHEAP_DEVICE int ahead(int left) const {
@@ -126,11 +127,18 @@ class warpheap_class_growth {
     if (left >= 4) return 2;
     return left >= 1 ? 1 : 0;
   }
+  WARPHEAP_DEVICE int plenty() const {
+    const int pool = supply_.eighths_in_pool();
+    if (pool >= 1) return pool;
+    const int left = supply_.parts_left(of_) / 8;
+    return left >= 4 ? left : 0;
+  }
   /// True with the probability that this many lanes need all slots of the chunks that the class
   /// would get.
-  WARPHEAP_DEVICE bool takes_chunks(int lanes, int left) const {
+  WARPHEAP_DEVICE bool takes_chunks(int lanes) const {
     const auto drawn = static_cast<std::uint32_t>(simt::noise() >> 32);
-    const std::uint32_t at_once = supply_.chunks_at_once(words_.shape().count, left);
+    const std::uint32_t at_once =
+        supply_.chunks_at_once(words_.shape().count, supply_.eighths_in_pool());
     return scale_to(drawn, words_.shape().count * at_once) < static_cast<std::uint32_t>(lanes);
   }
   WARPHEAP_DEVICE bool begin_growth() const {
@@ -149,22 +157,30 @@ class warpheap_class_growth {
     return warpheap_class_growth(from, of).add_chunk(simt::group(team), for_all, look);
   }
   WARPHEAP_DEVICE added add_chunk(const simt::group& team, bool for_all, int look) const {
-    bool is_new = false;
+    auto how = moves::source::own;
     std::uint32_t count = 1;
     if (team.is_leader()) {
       count = supply_.chunks_at_once(words_.shape().count, supply_.eighths_in_pool());
       supply_.orders().announce(of_, count);
     }
-    const std::uint32_t chunk = simt::call_apart(
-        &moves::add, supply_, of_, team.mask(), {count, true, moves::words_at_look(look)}, &is_new);
+    const std::uint32_t chunk = simt::call_apart(&moves::add, supply_, of_, team.mask(),
+                                                 {count, true, moves::words_at_look(look)}, &how);
     if (team.is_leader()) {
       supply_.orders().arrived(of_, count);
       if (for_all) end_growth();
     }
     team.sync();
     if (chunk == none) return {};
-    const auto slot = static_cast<std::uint32_t>(team.rank());
-    if (is_new) return {slot < words_.shape().per_word ? place{chunk, slot} : place{}, true};
+    return {slot_of(team, chunk, how), true};
+  }
+  /// The caller's slot of a chunk that came to the class like that. A collective.
+  WARPHEAP_DEVICE place slot_of(const simt::group& team, std::uint32_t chunk,
+                                typename moves::source how) const {
+    if (how == moves::source::for_all) return {};
+    if (how == moves::source::for_team) {
+      const auto slot = static_cast<std::uint32_t>(team.rank());
+      return slot < words_.shape().per_word ? place{chunk, slot} : place{};
+    }
     const spot at{chunk, 0};
     std::uint64_t bits = 0;
     // Including marked words: their slots are on offer, to lanes that may be slow. A slot that is
@@ -173,7 +189,7 @@ class warpheap_class_growth {
       bits = words_.claim(at, chunks::empty_word(words_.owner()),
                           {.want = team.size(), .which = claims::offered});
     }
-    return {words_.share(team, team, at, bits), true};
+    return words_.share(team, team, at, bits);
   }
 
   const supply& supply_;

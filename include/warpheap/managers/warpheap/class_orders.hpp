@@ -89,6 +89,16 @@ class warpheap_class_orders {
     return {first(of_chunk) + chunk * each_ + at, begin - chunk * of_chunk,
             begin / check_every != (begin + slots) / check_every};
   }
+  /// A place goes on with its chunks from that number on, unless it is there already.
+  WARPHEAP_DEVICE void go_on(std::uint32_t of, std::uint32_t at, std::uint32_t number,
+                             std::uint32_t of_chunk) const {
+    if (number <= first(of_chunk)) return;
+    const std::uint64_t passed = std::uint64_t{(number - first(of_chunk)) / each_} * of_chunk;
+    const auto handed_out = handed(of, at);
+    std::uint64_t now = handed_out.load(simt::order::relaxed);
+    // Once: others that find the same go on as far, or farther.
+    if (now < passed) handed_out.compare_exchange(now, passed, simt::order::relaxed);
+  }
   /// Nothing of what was handed out last was used.
   WARPHEAP_DEVICE void give_back(std::uint32_t of, std::uint32_t at, std::uint32_t slots) const {
     handed(of, at).fetch_sub(slots, simt::order::relaxed);

@@ -199,26 +199,45 @@ class warpheap_classes {
     std::uint32_t entry = 0;
     if (team.is_leader()) {
       open(of).insert_bits(got.word, got.bits);
-      entry = simt::atomic_ref(where_.records[of].turns.population)
-                  .fetch_add(static_cast<std::uint32_t>(got.count()), simt::order::relaxed);
+      entry =
+          population(of).fetch_add(static_cast<std::uint32_t>(got.count()), simt::order::relaxed);
     }
     team.sync();
     entry = team.broadcast(entry);
     for (int k = team.rank(); k < got.count(); k += team.size()) {
       name(of, entry + static_cast<std::uint32_t>(k), got.nth(k));
     }
+    drop_spoiled(team, of);
   }
-  /// Takes a chunk out whose words are closed; returns how many are left. \pre the caller alone may
-  /// do so
+  /// Takes a chunk out whose words are closed; returns how many hints are left. \pre the caller
+  /// alone may do so
+  ///
+  /// The last hint takes the place of the chunk's. If the last one is on its way out as well,
+  /// another lane is about to put a hint there that must be moved instead: for that, this lane
+  /// looks again, a few times. Lanes that interfere all the same spoil a hint, and another chunk
+  /// has none: see `drop_spoiled` and `name_again`.
   WARPHEAP_DEVICE std::uint32_t remove(std::uint32_t of, std::uint32_t chunk) const {
     open(of).remove(chunk);
-    simt::atomic_ref population(where_.records[of].turns.population);
-    // The last one takes its place. A lane that interferes only spoils a hint.
-    const std::uint32_t last = population.fetch_sub(1, simt::order::relaxed) - 1;
-    const std::uint32_t moved = half_of(
-        simt::atomic_ref(hint(of, last % universe_)).load(simt::order::relaxed), last % universe_);
-    name(of, simt::atomic_ref(where_.entries[chunk]).load(simt::order::relaxed), moved);
+    const std::uint32_t entry = entry_of(chunk);
+    const bool is_hinted = leads_to(of, entry, chunk);
+    simt::atomic_ref(where_.entries[chunk]).store(universe_, simt::order::relaxed);
+    if (!is_hinted) return population(of).load(simt::order::relaxed);
+    const std::uint32_t last = population(of).fetch_sub(1, simt::order::relaxed) - 1;
+    if (entry == last) return last;
+    for (int looks = 0; looks < most_looks; ++looks) {
+      const std::uint32_t moved = chunk_at(of, last % universe_);
+      if (entry_of(moved) == last) {
+        name(of, entry, moved);
+        break;
+      }
+      simt::backoff(pause_ns);
+    }
     return last;
+  }
+  /// Gives a chunk of the class a hint unless it has one.
+  WARPHEAP_DEVICE void name_again(std::uint32_t of, std::uint32_t chunk) const {
+    if (leads_to(of, entry_of(chunk), chunk)) return;
+    name(of, population(of).fetch_add(1, simt::order::relaxed), chunk);
   }
 
   // Where a lane may look first, instead of in `open`: by two loads, which the multiprocessor may
@@ -267,13 +286,16 @@ class warpheap_classes {
   /// A word of the class's chunk with that number, as of now: numbers are given in the order in
   /// which chunks come, and the last chunk gets that of one which leaves.
   WARPHEAP_DEVICE spot named(std::uint32_t of, std::uint32_t number, std::uint32_t word) const {
-    return {half_of(simt::atomic_ref(hint(of, number)).load(simt::order::relaxed), number), word};
+    return {chunk_at(of, number), word};
   }
 
  private:
   /// Enough that it does not matter if some places have one more than others.
   static constexpr std::uint32_t many_hints = 256;
   static constexpr std::uint64_t change = std::uint64_t{1} << 32;
+  /// How often a lane looks for the chunk that takes another one's place, and how long it waits.
+  static constexpr int most_looks = 8;
+  static constexpr std::uint32_t pause_ns = 500;
 
   /// Whether at most one of `each` words of a class is not marked.
   WARPHEAP_DEVICE bool few_unmarked(std::uint32_t of, std::uint32_t words,
@@ -286,8 +308,46 @@ class warpheap_classes {
   WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> unmarked(std::uint32_t of) const {
     return simt::atomic_ref(where_.records[of].unmarked);
   }
+  WARPHEAP_DEVICE simt::atomic_ref<std::uint32_t> population(std::uint32_t of) const {
+    return simt::atomic_ref(where_.records[of].turns.population);
+  }
+  WARPHEAP_DEVICE std::uint32_t entry_of(std::uint32_t chunk) const {
+    return simt::atomic_ref(where_.entries[chunk]).load(simt::order::relaxed);
+  }
+  WARPHEAP_DEVICE bool leads_to(std::uint32_t of, std::uint32_t entry, std::uint32_t chunk) const {
+    return entry < universe_ && chunk_at(of, entry) == chunk;
+  }
+  /// Removes a hint that leads to no chunk of the class, if there is one among a few that are
+  /// drawn. A collective. A class that has lost many chunks gets others after that, a few at a
+  /// time, and most of its hints are looked at.
+  WARPHEAP_DEVICE void drop_spoiled(const simt::group& team, std::uint32_t of) const {
+    const std::uint32_t has = team.broadcast(population(of).load(simt::order::relaxed));
+    if (has == 0 || has > universe_) return;
+    // The last quarter may be yet to be written, for chunks that are being added; so may be others
+    // in a class of few chunks, but not for long.
+    const std::uint32_t settled = has - has / 4;
+    const std::uint32_t first = team.broadcast(scale_to(simt::rough_noise(), settled));
+    const std::uint32_t at = (first + static_cast<std::uint32_t>(team.rank())) % settled;
+    bool is_spoiled = entry_of(chunk_at(of, at)) != at;
+    if (is_spoiled) {
+      simt::backoff(pause_ns * most_looks);
+      is_spoiled = entry_of(chunk_at(of, at)) != at;
+    }
+    std::uint32_t seen = has;
+    // One lane at a time, and none if the class has changed.
+    if (is_spoiled && population(of).compare_exchange(seen, has - 1, simt::order::relaxed)) {
+      const std::uint32_t moved = chunk_at(of, has - 1);
+      if (at != has - 1 && entry_of(moved) == has - 1) name(of, at, moved);
+    }
+    team.sync();
+  }
+  WARPHEAP_DEVICE std::uint32_t chunk_at(std::uint32_t of, std::uint32_t entry) const {
+    return half_of(simt::atomic_ref(hint(of, entry)).load(simt::order::relaxed), entry);
+  }
   WARPHEAP_DEVICE void name(std::uint32_t of, std::uint32_t entry, std::uint32_t chunk) const {
     const std::uint32_t place = entry < universe_ ? entry : entry % universe_;
+    // First: a lane that finds the hint may move it, and changes this, too.
+    simt::atomic_ref(where_.entries[chunk]).store(place, simt::order::relaxed);
     const simt::atomic_ref two(hint(of, place));
     const std::uint32_t keeps = 0xffffu << (place % 2 == 0 ? 16 : 0);
     std::uint32_t seen = two.load(simt::order::relaxed);
@@ -295,7 +355,6 @@ class warpheap_classes {
     while (!two.compare_exchange(seen, (seen & keeps) | chunk << place % 2 * 16,
                                  simt::order::relaxed)) {
     }
-    simt::atomic_ref(where_.entries[chunk]).store(place, simt::order::relaxed);
   }
   /// The word of a hint and its neighbour.
   WARPHEAP_DEVICE std::uint32_t& hint(std::uint32_t of, std::uint32_t entry) const {

@@ -66,8 +66,10 @@ class warpheap_ordered_words {
       team.sync();
       next = static_cast<step>(team.shuffle(static_cast<std::uint32_t>(next), same.leader()));
       if (wants && next == step::grow) {
-        const bool grew = class_growth(supply_, of_).add_chunks(same, mine.adds);
-        if (!grew) mine.growths = most_growths;
+        bool grown = false;
+        got = class_growth(supply_, of_).add_chunks(same, mine.adds, grown);
+        if (!grown) mine.growths = most_growths;
+        if (got.chunk != none && same.is_leader()) let_go(mine);
       }
       // The leader knows what the group was handed: it is the last one to get a slot.
       const place slot = words_.share(team, same, at, bits, same.size() - 1 - same.rank());
@@ -131,6 +133,14 @@ class warpheap_ordered_words {
     // Drawn, so that all places move on, whichever warps allocate.
     mine.place = scale_to(simt::rough_noise(), supply_.orders().places());
     mine.slots = lanes < shape.count ? lanes : shape.count;
+    if (mine.draws > 1) {
+      // The chunks of the last two draws are in use: turns serve lanes there, too. In a class that
+      // has lost chunks and got others by chance, that may be so for thousands.
+      const std::uint32_t has = simt::load_hint(known().population);
+      const std::uint32_t last = has - has / 8;
+      const std::uint32_t behind = mine.number + (1u << (mine.draws < 16 ? mine.draws : 16));
+      supply_.orders().go_on(of_, mine.place, behind < last ? behind : last, shape.count);
+    }
     const auto begin =
         supply_.orders().hand_out(of_, mine.place, mine.slots, shape.count, every == 0 ? 1 : every);
     mine.number = begin.chunk;
@@ -171,12 +181,16 @@ class warpheap_ordered_words {
   WARPHEAP_DEVICE step consider(order_ticket& mine) const {
     const std::uint32_t has = chunks_now();
     const std::uint32_t all = has + supply_.orders().coming(of_);
-    const int left = supply_.eighths_left(has);
-    const bool may_grow =
-        left >= 1 && mine.growths < most_growths && mine.number < supply_.universe();
+    const int left = supply_.parts_left(of_);
+    const bool may_grow = (left >= 1 || supply_.seems_to_have_chunks()) &&
+                          mine.growths < most_growths && mine.number < supply_.universe();
     if (may_grow && begins_growth(mine, has, all, left)) return step::grow;
-    if (!may_grow && (mine.number >= all || (mine.number >= has && is_all_gone(has)))) {
-      return give_up(mine);
+    if (!may_grow && mine.number >= has) {
+      const bool all_gone = is_all_gone();
+      // From now on, requests begin where blocks were freed; if many get here. Drawn: for a few
+      // leftovers of warps that find words with room, it would be slower.
+      if (all_gone && simt::rough_noise() >> 20 == 0) supply_.whole().set_dry(true);
+      if (all_gone || mine.number >= all) return give_up(mine);
     }
     mine.is_checked = false;
     if (mine.number < has) return visit_or_give_up(mine);
@@ -187,20 +201,24 @@ class warpheap_ordered_words {
   WARPHEAP_DEVICE step visit_or_give_up(const order_ticket& mine) const {
     return mine.draws <= most_draws ? step::visit : give_up(mine);
   }
-  /// Whether less than an eighth of the heap is left wherever the lane looks. Then slots are where
+  /// Whether less than an eighth of the heap is left wherever the lane looks, and none of it in the
+  /// pool. Then slots are where
   /// blocks were freed, and a wait for a chunk that is on its way to others is longer than a
   /// search.
-  WARPHEAP_DEVICE bool is_all_gone(std::uint32_t has) const {
+  WARPHEAP_DEVICE bool is_all_gone() const {
     for (int looks = 0; looks < 4; ++looks) {
-      if (supply_.eighths_left(has) >= 1) return false;
+      if (supply_.parts_left(of_) >= 1) return false;
     }
-    return true;
+    return !supply_.pool().peek_any();
   }
   WARPHEAP_DEVICE step give_up(const order_ticket& mine) const {
+    let_go(mine);
+    return step::none_left;
+  }
+  WARPHEAP_DEVICE void let_go(const order_ticket& mine) const {
     if (!mine.is_used && mine.number < supply_.universe()) {
       supply_.orders().give_back(of_, mine.place, mine.slots);
     }
-    return step::none_left;
   }
   /// Whether the class needs more chunks than the `all` that it has or is about to get, and the
   /// group is to add some. The class grows when less than a 64th of it is left, and then by an
@@ -210,7 +228,7 @@ class warpheap_ordered_words {
                                      int left) const {
     const warpheap_class_orders& orders = supply_.orders();
     if (mine.number + has / 64 >= all) {
-      const auto share = static_cast<std::uint32_t>(left < 8 ? left : 8);
+      const auto share = static_cast<std::uint32_t>(left < 64 ? left / 8 : 8);
       orders.want(of_, mine.number + 1 + has * share / 64);
     }
     const std::uint32_t wanted = orders.wanted(of_);

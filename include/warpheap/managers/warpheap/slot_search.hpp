@@ -84,8 +84,8 @@ class warpheap_slot_search {
   /// so that fewer look at once.
   static constexpr std::uint32_t pause_ns = 2000;
   static constexpr int most_paused = 2;
-  /// How many more turns a group takes in a class that keeps an order, and whose words do not suit
-  /// warps, as long as they serve some of it.
+  /// How many more turns a group takes of which a word has served a part, in a class that keeps an
+  /// order, and whose words do not suit warps.
   static constexpr int left_over_turns = 2;
   /// The number of turns that each make growth twice as likely, and of all turns.
   static constexpr int most_doubled = 16;
@@ -121,12 +121,12 @@ class warpheap_slot_search {
     if (got.chunk == none && !words_.is_tight() && !supply_.whole().seems_dry()) {
       // A word that had room for some of the group tells that others have, too, and a launch ends
       // sooner if no lane lets the class grow for the few of them that get none.
-      if (got.is_left_over()) {
+      const bool left_over = got.is_left_over();
+      if (left_over) {
         got = simt::call_apart(&take_in_turn_apart, of_, supply_.copy(), own_turn());
       }
       if (got.chunk == none) {
-        got = simt::call_apart(&take_again_apart, own_turn(), got.is_left_over(), of_,
-                               supply_.copy());
+        got = simt::call_apart(&take_again_apart, own_turn(), left_over, of_, supply_.copy());
       }
     }
     if (got.chunk == none) got = simt::call_apart(&take_more_apart, of_, supply_.copy());
@@ -145,17 +145,17 @@ class warpheap_slot_search {
   WARPHEAP_RARE static place take_again_apart(std::uint32_t at, bool left_over, std::uint32_t of,
                                               const supply& from) {
     const bool ordered = ordered_words(from, of).keeps_order();
-    place got{none, left_over ? 1u : 0u};
     // If words suit warps, a part of a warp is left over only in a class with too few of them.
-    const bool turns_on = ordered && !from.classes().slots(of).suits_warps();
+    const bool turns_on = ordered && left_over && !from.classes().slots(of).suits_warps();
+    place got;
     for (int turns = 0; turns < left_over_turns; ++turns) {
-      if (!turns_on || !got.is_left_over()) continue;
+      if (!turns_on || got.chunk != none) continue;
       got = simt::call_apart(&take_in_turn_apart, of, from, at);
     }
     const bool wants = ordered && got.chunk == none;
     const place next = simt::call_apart(&take_ordered_apart, wants, of, from);
     if (wants) got = next;
-    if (!ordered) got = simt::call_apart(&grow_ahead_apart, from, of);
+    if (!ordered) got = simt::call_apart(&grow_ahead_apart, from, of, false);
     return got.chunk != none ? got : simt::call_apart(&take_in_turn_apart, of, from, at);
   }
   WARPHEAP_RARE static place take_ordered_apart(bool wants, std::uint32_t of, const supply& from) {
@@ -182,8 +182,8 @@ class warpheap_slot_search {
   WARPHEAP_RARE static step next_step_apart(const supply& from, std::uint32_t of, int turn) {
     return class_growth(from, of).choose(turn < most_doubled ? turn : most_doubled);
   }
-  WARPHEAP_RARE static place grow_ahead_apart(const supply& from, std::uint32_t of) {
-    return class_growth(from, of).grow_ahead();
+  WARPHEAP_RARE static place grow_ahead_apart(const supply& from, std::uint32_t of, bool others) {
+    return class_growth(from, of).grow_ahead(others);
   }
   /// Its parameters are in reverse order compared with those of the function that it calls: see
   /// `simt::call_apart`.
@@ -208,7 +208,7 @@ class warpheap_slot_search {
     steps.look([&] {
       // It has grown by what it needs, if it could.
       if (ordered_words(supply_, of_).keeps_order()) return place{};
-      return simt::call_apart(&grow_ahead_apart, supply_, of_);
+      return simt::call_apart(&grow_ahead_apart, supply_, of_, true);
     });
     steps.look([&] { return take_another_turn(); });
     steps.look([&] { return simt::call_apart(&take_listed_apart, supply_, of_, false); });

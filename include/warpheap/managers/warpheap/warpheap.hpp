@@ -255,7 +255,7 @@ class warpheap_manager {
     where.empties = warpheap_chunk_set(cursor.take<std::uint64_t>(tree_words, 128), universe);
     where.copy = cursor.take<supply>(1, 128);
     where.runs = cursor.take<std::uint32_t>(universe, 128);
-    auto* states = cursor.take<std::uint32_t>(universe, 128);
+    auto* states = cursor.take<std::uint32_t>(chunks::states_for(universe), 128);
     const std::size_t each = chunks::words_for(sizes.chunk_bytes());
     auto* listed =
         cursor.take<std::uint64_t>(universe * warpheap_listed_words::words_for(each), 128);
