@@ -212,22 +212,29 @@ class warpheap_classes {
   /// Takes a chunk out whose words are closed; returns how many hints are left. \pre the caller
   /// alone may do so
   ///
-  /// The last hint takes the place of the chunk's. If the last one is on its way out as well,
-  /// another lane is about to put a hint there that must be moved instead: for that, this lane
-  /// looks again, a few times. Lanes that interfere all the same spoil a hint, and another chunk
-  /// has none: see `drop_spoiled` and `name_again`.
+  /// The last hint takes the place of the chunk's. Lanes agree by the entry of a chunk, which one
+  /// of them changes, whether it leaves or is moved first. If the last one leaves, too, the lane
+  /// that takes it out puts the next one there, and if the chunk's own hint is being moved, it is
+  /// about to arrive: for both, a lane looks a few times. Lanes that take longer spoil a hint, and
+  /// another chunk has none: see `drop_spoiled` and `name_again`.
   WARPHEAP_DEVICE std::uint32_t remove(std::uint32_t of, std::uint32_t chunk) const {
     open(of).remove(chunk);
-    const std::uint32_t entry = entry_of(chunk);
-    const bool is_hinted = leads_to(of, entry, chunk);
-    simt::atomic_ref(where_.entries[chunk]).store(universe_, simt::order::relaxed);
-    if (!is_hinted) return population(of).load(simt::order::relaxed);
+    std::uint32_t entry = entry_of(chunk);
+    int looks = 0;
+    while (!leads_to(of, entry, chunk) || !change_entry(chunk, entry, universe_)) {
+      if (++looks == most_looks) {
+        simt::atomic_ref(where_.entries[chunk]).store(universe_, simt::order::relaxed);
+        return population(of).load(simt::order::relaxed);
+      }
+      simt::backoff(pause_ns);
+      entry = entry_of(chunk);
+    }
     const std::uint32_t last = population(of).fetch_sub(1, simt::order::relaxed) - 1;
     if (entry == last) return last;
-    for (int looks = 0; looks < most_looks; ++looks) {
+    for (looks = 0; looks < most_looks; ++looks) {
       const std::uint32_t moved = chunk_at(of, last % universe_);
-      if (entry_of(moved) == last) {
-        name(of, entry, moved);
+      if (change_entry(moved, last, entry)) {
+        lead(of, entry, moved);
         break;
       }
       simt::backoff(pause_ns);
@@ -337,22 +344,29 @@ class warpheap_classes {
     // One lane at a time, and none if the class has changed.
     if (is_spoiled && population(of).compare_exchange(seen, has - 1, simt::order::relaxed)) {
       const std::uint32_t moved = chunk_at(of, has - 1);
-      if (at != has - 1 && entry_of(moved) == has - 1) name(of, at, moved);
+      if (at != has - 1 && change_entry(moved, has - 1, at)) lead(of, at, moved);
     }
     team.sync();
   }
   WARPHEAP_DEVICE std::uint32_t chunk_at(std::uint32_t of, std::uint32_t entry) const {
     return half_of(simt::atomic_ref(hint(of, entry)).load(simt::order::relaxed), entry);
   }
+  /// Returns whether the entry of a chunk was `from`, and is `to` now.
+  WARPHEAP_DEVICE bool change_entry(std::uint32_t chunk, std::uint32_t from,
+                                    std::uint32_t to) const {
+    return simt::atomic_ref(where_.entries[chunk]).compare_exchange(from, to, simt::order::relaxed);
+  }
   WARPHEAP_DEVICE void name(std::uint32_t of, std::uint32_t entry, std::uint32_t chunk) const {
     const std::uint32_t place = entry < universe_ ? entry : entry % universe_;
-    // First: a lane that finds the hint may move it, and changes this, too.
     simt::atomic_ref(where_.entries[chunk]).store(place, simt::order::relaxed);
-    const simt::atomic_ref two(hint(of, place));
-    const std::uint32_t keeps = 0xffffu << (place % 2 == 0 ? 16 : 0);
+    lead(of, place, chunk);
+  }
+  WARPHEAP_DEVICE void lead(std::uint32_t of, std::uint32_t entry, std::uint32_t chunk) const {
+    const simt::atomic_ref two(hint(of, entry));
+    const std::uint32_t keeps = 0xffffu << (entry % 2 == 0 ? 16 : 0);
     std::uint32_t seen = two.load(simt::order::relaxed);
     // Repeats only when another lane has changed one of the two.
-    while (!two.compare_exchange(seen, (seen & keeps) | chunk << place % 2 * 16,
+    while (!two.compare_exchange(seen, (seen & keeps) | chunk << entry % 2 * 16,
                                  simt::order::relaxed)) {
     }
   }

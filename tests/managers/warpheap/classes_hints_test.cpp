@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Each chunk of a class has a hint that leads to it, also when several lanes take some out.
+#include "any_schedule.hpp"
+#include "machine.hpp"
+
+#include "warpheap/managers/warpheap/classes.hpp"
+#include "warpheap/simt/cpu/explorer.hpp"
+
+#include <gtest/gtest.h>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+WARPHEAP_BEGIN_NAMESPACE
+namespace test {
+namespace {
+
+using classes = warpheap_classes<warpheap_config{}>;
+
+/// A class that has chunks 1 to 8 of 64.
+class class_of_chunks : public ::testing::Test {
+ protected:
+  class_of_chunks() {
+    in_a_lane([this] {
+      all.format(0, 1);
+      for (std::uint32_t chunk = 1; chunk <= 8; ++chunk) add(chunk);
+    });
+  }
+  template <class Function>
+  void in_a_lane(const Function& what) const {
+    machine().launch({1, 1}, what);
+    machine().synchronize();
+  }
+  void add(std::uint32_t chunk) const {
+    all.add(simt::coalesced(this), 0, {chunk / 64, std::uint64_t{1} << chunk % 64});
+  }
+  std::uint32_t population() const { return records[0].turns.population; }
+  std::uint32_t hinted(std::uint32_t entry) const {
+    return hints[entry / 2] >> entry % 2 * 16 & 0xffffu;
+  }
+  std::multiset<std::uint32_t> all_hinted() const {
+    std::multiset<std::uint32_t> chunks;
+    for (std::uint32_t entry = 0; entry < population(); ++entry) chunks.insert(hinted(entry));
+    return chunks;
+  }
+
+  static constexpr std::uint32_t universe = 64;
+  warpheap_size_classes sizes{14};
+  std::vector<classes::record> records = std::vector<classes::record>(sizes.count());
+  std::vector<std::uint32_t> hints =
+      std::vector<std::uint32_t>(classes::hint_words(universe) * sizes.count());
+  std::vector<std::uint32_t> entries = std::vector<std::uint32_t>(universe);
+  std::vector<std::uint64_t> trees =
+      std::vector<std::uint64_t>(bitmap_tree::words_for(universe) * sizes.count());
+  classes all{sizes, {records.data(), hints.data(), entries.data(), trees.data()}, universe};
+};
+
+using chunk_list = std::multiset<std::uint32_t>;
+
+TEST_F(class_of_chunks, the_last_hint_takes_the_place_of_one_that_leaves) {
+  in_a_lane([this] { all.remove(0, 3); });
+  EXPECT_EQ(all_hinted(), (chunk_list{1, 2, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(hinted(2), 8u);
+  in_a_lane([this] { all.remove(0, 7); });
+  EXPECT_EQ(all_hinted(), (chunk_list{1, 2, 4, 5, 6, 8}));
+}
+
+TEST_F(class_of_chunks, one_without_a_hint_gets_one_again) {
+  in_a_lane([this] {
+    all.remove(0, 3);
+    all.name_again(0, 3);
+    all.name_again(0, 3);
+    all.name_again(0, 5);
+  });
+  EXPECT_EQ(all_hinted(), (chunk_list{1, 2, 3, 4, 5, 6, 7, 8}));
+}
+
+// Its entry is that of another one's hint.
+TEST_F(class_of_chunks, one_without_a_hint_leaves_those_of_others_alone) {
+  entries[3] = 5;
+  in_a_lane([this] { all.remove(0, 3); });
+  EXPECT_EQ(all_hinted(), (chunk_list{1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(entries[3], universe);
+}
+
+TEST_F(class_of_chunks, hints_that_lead_to_no_chunk_are_dropped_as_the_class_grows) {
+  machine().launch({1, 32}, [this] {
+    for (std::uint32_t chunk = 9; chunk <= 24; ++chunk) add(chunk);
+  });
+  entries[3] = universe;
+  entries[5] = 17;
+  machine().launch({1, 32}, [this] {
+    for (std::uint32_t chunk = 25; chunk < 64; ++chunk) add(chunk);
+  });
+  chunk_list left;
+  for (std::uint32_t chunk = 1; chunk < 64; ++chunk) left.insert(chunk);
+  left.erase(3);
+  left.erase(5);
+  EXPECT_EQ(all_hinted(), left);
+  for (std::uint32_t entry = 0; entry < population(); ++entry) {
+    EXPECT_EQ(entries[hinted(entry)], entry);
+  }
+}
+
+// The one at the end is moved to where the other one was, or that one is at the end by then.
+TEST_F(class_of_chunks, two_may_leave_at_the_same_time) {
+  const std::vector<classes::record> records_before = records;
+  const std::vector<std::uint32_t> hints_before = hints, entries_before = entries;
+  const std::vector<std::uint64_t> trees_before = trees;
+  simt::explorer two({2, 1}, 10'000);
+  int schedules = 0;
+  int spoiled = 0;
+  for (const std::uint32_t other : {2u, 7u, 8u}) {
+    for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+      std::copy(records_before.begin(), records_before.end(), records.begin());
+      std::copy(hints_before.begin(), hints_before.end(), hints.begin());
+      std::copy(entries_before.begin(), entries_before.end(), entries.begin());
+      std::copy(trees_before.begin(), trees_before.end(), trees.begin());
+      const auto outcome = two.run({simt::strategy::uniform, seed}, [&] {
+        all.remove(0, simt::block_rank() == 0 ? 6 : other);
+      });
+      ASSERT_EQ(outcome.stuck, "") << seed;
+      chunk_list left{1, 2, 3, 4, 5, 6, 7, 8};
+      left.erase(6);
+      left.erase(other);
+      ASSERT_EQ(population(), 6u);
+      ++schedules;
+      spoiled += all_hinted() != left ? 1 : 0;
+    }
+  }
+  // Of a lane that stands still for long, a hint may be spoiled.
+  EXPECT_LE(spoiled, schedules / 100) << spoiled;
+}
+
+}  // namespace
+}  // namespace test
+WARPHEAP_END_NAMESPACE
