@@ -138,6 +138,31 @@ class last_of_many_entries : public last_empty_chunk {
   }
 };
 
+/// Behind entries in its own word.
+class last_of_a_word : public last_empty_chunk {
+ protected:
+  last_of_a_word() : last_empty_chunk(256_KiB) {}
+};
+
+// A class takes chunks lowest first, so in each word those that it uses come before those that
+// others have left: a look into another word found one that was in use, too.
+TEST_F(last_of_a_word, is_found_although_the_same_word_begins_with_others) {
+  machine().launch({1, 1}, [this] {
+    const std::uint32_t words = parts().empties().leaf_words();
+    ASSERT_GT(words, 2u);
+    ASSERT_EQ(moves::take(parts(), 1), 0u);
+    for (std::uint32_t word = 0; word + 1 < words; ++word) {
+      const std::uint32_t last = word * 64 + 63;
+      for (std::uint32_t i = 0; i < 63; ++i) parts().empties().insert(word * 64 + i);
+      for (std::size_t i = 0; i < slots; ++i) subject_.free(first_ + last * 256 + i * 16);
+    }
+    for (std::uint32_t word = 0; word + 1 < words; ++word) {
+      const std::uint32_t chunk = moves::take(parts(), 1);
+      EXPECT_TRUE(chunk != moves::none && chunk % 64 == 63) << chunk;
+    }
+  });
+}
+
 // In a heap of 32 GiB, one lane went through 65,000 of them, which took 175 ms, while other words
 // of its class had room (docs/decisions/0057).
 TEST_F(last_of_many_entries, a_look_clears_no_more_words_than_it_may) {

@@ -118,9 +118,8 @@ TEST_F(class_of_chunks, two_may_leave_at_the_same_time) {
       std::copy(hints_before.begin(), hints_before.end(), hints.begin());
       std::copy(entries_before.begin(), entries_before.end(), entries.begin());
       std::copy(trees_before.begin(), trees_before.end(), trees.begin());
-      const auto outcome = two.run({simt::strategy::uniform, seed}, [&] {
-        all.remove(0, simt::block_rank() == 0 ? 6 : other);
-      });
+      const auto outcome = two.run({simt::strategy::uniform, seed},
+                                   [&] { all.remove(0, simt::block_rank() == 0 ? 6 : other); });
       ASSERT_EQ(outcome.stuck, "") << seed;
       chunk_list left{1, 2, 3, 4, 5, 6, 7, 8};
       left.erase(6);
