@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /// The cases over managers whose faults and virtues are known.
-#include "bench/cases/random_walk_steps/request.hpp"
-#include "bench/cases/scattered_frees/request.hpp"
+#include "bench/cases/random_walk_steps/requests.hpp"
+#include "bench/cases/scattered_frees/requests.hpp"
 #include "bench/host/support.hpp"
 #include "tests/bench/slots.hpp"
 

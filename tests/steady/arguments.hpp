@@ -3,7 +3,7 @@
 
 #include "bench/host/argument_checks.hpp"
 
-#include "request.hpp"
+#include "requests.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -19,7 +19,7 @@
 #include "device_array.hpp"
 #include "machine.hpp"
 #include "refill.hpp"
-#include "request.hpp"
+#include "requests.hpp"
 
 #include <algorithm>
 #include <chrono>

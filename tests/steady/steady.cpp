@@ -20,7 +20,7 @@
 #include "device_array.hpp"
 #include "machine.hpp"
 #include "refill.hpp"
-#include "request.hpp"
+#include "requests.hpp"
 
 #include <algorithm>
 #include <array>

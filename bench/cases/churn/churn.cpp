@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "bench/cases/churn/request.hpp"
+#include "bench/cases/churn/requests.hpp"
 #include "bench/host/support.hpp"
 
 #include <vector>

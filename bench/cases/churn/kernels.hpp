@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "bench/cases/churn/request.hpp"
+#include "bench/cases/churn/requests.hpp"
 #include "bench/lanes/contents.hpp"
 #include "bench/lanes/draw.hpp"
 #include "bench/lanes/kernel.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "bench/cases/latency/request.hpp"
+#include "bench/cases/latency/requests.hpp"
 #include "bench/lanes/requests.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE

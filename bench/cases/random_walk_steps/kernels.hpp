@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "bench/cases/random_walk_steps/request.hpp"
+#include "bench/cases/random_walk_steps/requests.hpp"
 #include "bench/lanes/kernel.hpp"
 #include "bench/lanes/pages.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "bench/cases/random_walk_steps/request.hpp"
+#include "bench/cases/random_walk_steps/requests.hpp"
 #include "bench/host/support.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "bench/cases/reading_loop/request.hpp"
+#include "bench/cases/reading_loop/requests.hpp"
 #include "bench/lanes/draw.hpp"
 #include "bench/lanes/kernel.hpp"
 

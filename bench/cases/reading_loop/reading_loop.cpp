@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "bench/cases/reading_loop/request.hpp"
+#include "bench/cases/reading_loop/requests.hpp"
 #include "bench/host/support.hpp"
 #include "warpheap/core/hash.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "bench/cases/scattered_frees/request.hpp"
+#include "bench/cases/scattered_frees/requests.hpp"
 #include "bench/lanes/kernel.hpp"
 #include "bench/lanes/permutation.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "bench/cases/scattered_frees/request.hpp"
+#include "bench/cases/scattered_frees/requests.hpp"
 #include "bench/host/support.hpp"
 
 #include <algorithm>

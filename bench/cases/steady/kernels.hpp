@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "bench/cases/steady/request.hpp"
+#include "bench/cases/steady/requests.hpp"
 #include "bench/lanes/draw.hpp"
 #include "bench/lanes/kernel.hpp"
 #include "warpheap/core/random.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "bench/cases/steady/request.hpp"
+#include "bench/cases/steady/requests.hpp"
 #include "bench/host/support.hpp"
 #include "warpheap/core/bits.hpp"
 

@@ -2,7 +2,7 @@
 #include "bench/host/support.hpp"
 #include "bench/workloads/graph_init/csr.hpp"
 #include "bench/workloads/graph_init/fields.hpp"
-#include "bench/workloads/graph_init/request.hpp"
+#include "bench/workloads/graph_init/requests.hpp"
 #include "bench/workloads/shares.hpp"
 
 #include <string>

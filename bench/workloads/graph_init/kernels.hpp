@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bench/lanes/kernel.hpp"
-#include "bench/workloads/graph_init/request.hpp"
+#include "bench/workloads/graph_init/requests.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace lanes::graph_init {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bench/lanes/metered_heap.hpp"
-#include "bench/workloads/group_by/request.hpp"
+#include "bench/workloads/group_by/requests.hpp"
 #include "bench/workloads/tables/digest_kernel.hpp"
 #include "warpheap/core/hash.hpp"
 #include "warpheap/workloads/group_by/kernels.hpp"

@@ -8,7 +8,7 @@
 /// key.
 
 #include "bench/host/call_time.hpp"
-#include "bench/workloads/group_by/request.hpp"
+#include "bench/workloads/group_by/requests.hpp"
 #include "bench/workloads/tables/fields.hpp"
 
 #include <cstdint>

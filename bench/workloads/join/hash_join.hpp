@@ -6,7 +6,7 @@
 /// side, value of the probe side) once, in no particular order.
 
 #include "bench/host/call_time.hpp"
-#include "bench/workloads/join/request.hpp"
+#include "bench/workloads/join/requests.hpp"
 #include "bench/workloads/tables/fields.hpp"
 
 #include <cstddef>

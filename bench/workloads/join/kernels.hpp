@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bench/lanes/metered_heap.hpp"
-#include "bench/workloads/join/request.hpp"
+#include "bench/workloads/join/requests.hpp"
 #include "bench/workloads/tables/digest_kernel.hpp"
 #include "warpheap/core/hash.hpp"
 #include "warpheap/workloads/join/kernels.hpp"

@@ -4,7 +4,7 @@
 /// one block, then those of the next. For comparison, the same words in one array.
 #include "bench/host/support.hpp"
 #include "bench/lanes/draw.hpp"
-#include "bench/workloads/work_generation/request.hpp"
+#include "bench/workloads/work_generation/requests.hpp"
 
 #include <algorithm>
 #include <vector>

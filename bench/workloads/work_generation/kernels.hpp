@@ -3,7 +3,7 @@
 
 #include "bench/lanes/draw.hpp"
 #include "bench/lanes/kernel.hpp"
-#include "bench/workloads/work_generation/request.hpp"
+#include "bench/workloads/work_generation/requests.hpp"
 #include "warpheap/core/align.hpp"
 #include "warpheap/sync/group_sum.hpp"
 

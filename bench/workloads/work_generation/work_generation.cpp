@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "bench/host/support.hpp"
 #include "bench/workloads/shares.hpp"
-#include "bench/workloads/work_generation/request.hpp"
+#include "bench/workloads/work_generation/requests.hpp"
 
 #include <chrono>
 #include <vector>
