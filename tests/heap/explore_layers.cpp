@@ -2,7 +2,7 @@
 #include "heap/arena_cases.hpp"
 #include "heap/layer_cases.hpp"
 #include "heap/quarantine_cases.hpp"
-#include "heap/warp_heap_of_each_cases.hpp"
+#include "heap/warp_heaps_as_blocks_cases.hpp"
 
 #include "warpheap/heap/layers/checked.hpp"
 #include "warpheap/heap/layers/checked/quarantine.hpp"

@@ -6,7 +6,7 @@
 
 #include "scenario.hpp"
 
-#include "index_queues.hpp"
+#include "small_index_queues.hpp"
 
 #include <array>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "managers/bulk_allocator/buddy_cases.hpp"
+#include "managers/bulk_allocator/buddy_tree_cases.hpp"
 #include "managers/bulk_allocator/setups.hpp"
 #include "managers/bulk_allocator/whole_again.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "manager_cases.hpp"
-#include "managers/dynasoar/object_cases.hpp"
+#include "managers/dynasoar/objects_cases.hpp"
 #include "managers/dynasoar/setups.hpp"
 
 #include "warpheap/managers/dynasoar/objects.hpp"

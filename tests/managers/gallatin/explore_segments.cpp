@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "managers/gallatin/segment_cases.hpp"
+#include "managers/gallatin/segments_cases.hpp"
 
 #include "run_cases.hpp"
 

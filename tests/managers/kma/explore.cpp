@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "managers/kma/look_cases.hpp"
-#include "managers/kma/queue_cases.hpp"
+#include "managers/kma/buckets_cases.hpp"
 #include "managers/kma/setups.hpp"
+#include "managers/kma/superblock_queue_cases.hpp"
 
 #include "warpheap/managers/kma/kma.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "managers/xmalloc/lock_cases.hpp"
 #include "managers/xmalloc/setups.hpp"
-#include "managers/xmalloc/zone_cases.hpp"
+#include "managers/xmalloc/turn_lock_cases.hpp"
+#include "managers/xmalloc/zones_cases.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {

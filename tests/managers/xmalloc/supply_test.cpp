@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// One lane looks for all that ask with it. What each of them has freed is there for it.
+// Which part serves a size; and one lane looks for all that ask with it: what each of them has
+// freed is there for it.
 #include "any_schedule.hpp"
+#include "machine.hpp"
 #include "machine_of.hpp"
 #include "rubbish.hpp"
 #include "small.hpp"
 
 #include "warpheap/core/units.hpp"
+#include "warpheap/heap/heap.hpp"
+#include "warpheap/managers/xmalloc/xmalloc.hpp"
 #include "warpheap/simt/cpu/explorer.hpp"
 
 #include <gtest/gtest.h>
@@ -52,6 +56,20 @@ TEST(xmalloc_handed_on, a_lane_that_looks_for_others_finds_what_they_have_freed)
   };
   constexpr std::uint64_t schedules = WARPHEAP_TEST_SANITIZED ? 500 : 4000;
   expect_in_schedules(warp, schedules, begin, lane, [&] { return !is_served; });
+}
+
+TEST(xmalloc_supply, the_largest_size_of_a_superblock_is_taken_from_one) {
+  using sizes = xmalloc_parts::geometry<small_config>;
+  const heap<small> heap(machine(), 8 * 1024);
+  const auto parts = heap.ref().manager().parts();
+  const auto kind_of = [&](std::size_t bytes) {
+    std::byte* block = nullptr;
+    machine().launch({1, 1}, [&] { block = parts.take(bytes); });
+    EXPECT_NE(block, nullptr);
+    return xmalloc_parts::block_word(xmalloc_parts::word_before(block)).kind();
+  };
+  EXPECT_EQ(kind_of(sizes::largest_basic), xmalloc_parts::block_kind::basic);
+  EXPECT_EQ(kind_of(sizes::largest_basic + 1), xmalloc_parts::block_kind::memory);
 }
 
 }  // namespace

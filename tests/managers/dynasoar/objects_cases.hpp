@@ -5,7 +5,7 @@
 /// The cases that DynaSOAr's objects are explored in. All types are asked for where memory ends,
 /// and objects are destroyed by other lanes than those that made them.
 
-#include "managers/dynasoar/object_world.hpp"
+#include "managers/dynasoar/objects_world.hpp"
 
 #include "warpheap/core/hash.hpp"
 #include "warpheap/core/type_list.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "index_queues.hpp"
 #include "machine.hpp"
+#include "small_index_queues.hpp"
 
 #include "warpheap/core/random.hpp"
 #include "warpheap/simt/cpu/explorer.hpp"

@@ -47,17 +47,17 @@ void expect_a_report_and_no_more(std::size_t bytes, int beyond) {
 }
 
 // Blocks of one byte have guards of 47 bytes behind them, and 16 bytes of the manager follow.
-TEST(checked_neighbours, a_piece_of_a_bundle_whose_header_was_overwritten_is_not_given_back) {
+TEST(checked_damaged_headers, a_piece_of_a_bundle_whose_header_was_overwritten_is_not_given_back) {
   for (int beyond = 48; beyond < 64; ++beyond) expect_a_report_and_no_more<rw_malloc<>>(1, beyond);
 }
 
-TEST(checked_neighbours, a_chunk_whose_header_was_overwritten_is_not_given_back) {
+TEST(checked_damaged_headers, a_chunk_whose_header_was_overwritten_is_not_given_back) {
   for (int beyond = 48; beyond < 64; ++beyond) expect_a_report_and_no_more<reg_eff<>>(1, beyond);
 }
 
 // So large that its neighbour does not find it by the short look of every free. Its guard ends at
 // byte 36, the manager's 16 bytes at byte 52.
-TEST(checked_neighbours, a_chunk_behind_a_larger_block_is_not_given_back) {
+TEST(checked_damaged_headers, a_chunk_behind_a_larger_block_is_not_given_back) {
   expect_a_report_and_no_more<reg_eff<>>(300, 52);
 }
 
@@ -79,7 +79,7 @@ struct overrun_after_free {
   }
 };
 
-TEST(checked_neighbours, a_block_whose_header_is_overwritten_in_quarantine_is_not_given_back) {
+TEST(checked_damaged_headers, a_block_whose_header_is_overwritten_in_quarantine_is_not_given_back) {
   using manager_type = checked<rw_malloc<>, checked_config{.quarantine_blocks = 1}>;
   for (int beyond = 48; beyond < 64; ++beyond) {
     const heap<manager_type> heap(machine(), std::size_t{1} << 20);
@@ -100,7 +100,7 @@ struct free_one {
 };
 
 // A block of 40 bytes has a guard of as many behind it, and slices of 128 bytes leave 16 then.
-TEST(checked_neighbours, a_pointer_is_within_a_block_up_to_the_end_of_its_guard) {
+TEST(checked_damaged_headers, a_pointer_is_within_a_block_up_to_the_end_of_its_guard) {
   using manager_type = checked<gallatin<>>;
   for (const int at : {1, 79, 80, 95}) {
     const heap<manager_type> heap(machine(), std::size_t{1} << 20);

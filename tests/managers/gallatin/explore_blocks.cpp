@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "managers/gallatin/unit_cases.hpp"
+#include "managers/gallatin/blocks_cases.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "sync/group_word_cases.hpp"
+#include "sync/group_runs_cases.hpp"
 
 #include "warpheap/sync/group_runs.hpp"
 
