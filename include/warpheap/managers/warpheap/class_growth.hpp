@@ -82,7 +82,7 @@ class warpheap_class_growth {
   }
 
   /// Lets the class grow before it is full, if there is plenty of memory. A collective of those
-  /// that call together, for any classes.
+  /// that call together, for any classes. \param from_others whether what others have left counts
   WARPHEAP_DEVICE place grow_ahead(bool from_others) const {
     const simt::group team = simt::coalesced(&supply_.whole());
     const simt::group same = team.match(of_);
@@ -127,6 +127,8 @@ class warpheap_class_growth {
     if (left >= 4) return 2;
     return left >= 1 ? 1 : 0;
   }
+  /// How much of the heap is there for a class that grows by chance, in eighths: what is in the
+  /// pool, or what others have left, if that is half of the heap. They may need the last of it.
   WARPHEAP_DEVICE int plenty() const {
     const int pool = supply_.eighths_in_pool();
     if (pool >= 1) return pool;

@@ -201,10 +201,9 @@ class warpheap_ordered_words {
   WARPHEAP_DEVICE step visit_or_give_up(const order_ticket& mine) const {
     return mine.draws <= most_draws ? step::visit : give_up(mine);
   }
-  /// Whether less than an eighth of the heap is left wherever the lane looks, and none of it in the
-  /// pool. Then slots are where
-  /// blocks were freed, and a wait for a chunk that is on its way to others is longer than a
-  /// search.
+  /// Whether nothing is left for the class, wherever the lane looks, and nothing in the pool. Then
+  /// slots are where blocks were freed, and a wait for a chunk that is on its way to others is
+  /// longer than a search.
   WARPHEAP_DEVICE bool is_all_gone() const {
     for (int looks = 0; looks < 4; ++looks) {
       if (supply_.parts_left(of_) >= 1) return false;

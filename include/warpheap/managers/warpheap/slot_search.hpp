@@ -9,10 +9,10 @@
 /// different words, so in a heap with room this serves nearly all of them. In a part of a warp
 /// whose lanes want different classes, each draws a word instead. A separate function serves the
 /// rest, and all requests of a class that is nearly full: another turn for the group, after growth
-/// of the class if there is plenty of memory, or, if it has much of the heap, the next slots in its
-/// order (ordered_words.hpp); slots that are on offer; growth; another turn; listed words that each
-/// lane draws for itself; growth again; and finally the proof that there is nothing. In a class of
-/// which most words are marked as full, requests begin with the offers.
+/// of the class if there is plenty of memory in the pool, or, if it has much of the heap, the next
+/// slots in its order (ordered_words.hpp); slots that are on offer; growth; another turn; listed
+/// words that each lane draws for itself; growth again; and finally the proof that there is
+/// nothing. In a class of which most words are marked as full, requests begin with the offers.
 
 #include "warpheap/managers/warpheap/chunk_supply.hpp"
 #include "warpheap/managers/warpheap/class_exhaustion.hpp"
