@@ -2,8 +2,6 @@
 // Where blocks lie: splitting, merging and memory offsets of the list, and the order of the
 // counters.
 #include "machine.hpp"
-#include "machine_of.hpp"
-#include "rubbish.hpp"
 
 #include "warpheap/core/units.hpp"
 #include "warpheap/heap/heap.hpp"
@@ -223,45 +221,6 @@ TEST(reg_eff_counters, a_request_that_fails_leaves_room_for_smaller_ones) {
   EXPECT_EQ(blocks[1], nullptr);
   EXPECT_NE(blocks[2], nullptr);
   EXPECT_EQ(blocks[3], nullptr);
-}
-
-// Offsets lie at the front of the heap, each in a cache line of its own.
-TEST(reg_eff_inspection, an_offset_at_the_terminator_is_found) {
-  constexpr reg_eff_config config{.offsets = memory_offsets::per_multiprocessor};
-  const rubbish memory(64_KiB);
-  const reg_eff<config> manager(memory.all(), machine_of(2), {});
-  manager.format(0, 1);
-  const auto broken = [&] {
-    inspection found;
-    manager.inspect(0, 1, found);
-    return found.violations[4];
-  };
-  EXPECT_EQ(broken(), 0u);
-  reinterpret_cast<std::uint32_t*>(memory.all().base + 128)[0] = manager.chunks().end();
-  EXPECT_EQ(broken(), 1u);
-}
-
-// What was counted when the heap was full, put back when it is not: behind the only offset.
-TEST(reg_eff_inspection, a_proof_of_exhaustion_that_is_wrong_is_found) {
-  const rubbish memory(64_KiB);
-  const reg_eff<> manager(memory.all(), machine_of(1), {});
-  manager.format(0, 1);
-  void* last = nullptr;
-  machine().launch({1, 1}, [&, to = &last] {
-    while (void* const block = manager.malloc(1000)) *to = block;
-  });
-  std::byte* const counts = memory.all().base + 128;
-  const std::vector<std::byte> of_full(counts, counts + 256);
-  const auto broken = [&] {
-    inspection found;
-    manager.inspect(0, 1, found);
-    return found.violations[6];
-  };
-  EXPECT_EQ(broken(), 0u);
-  machine().launch({1, 1}, [&] { manager.free(last); });
-  EXPECT_EQ(broken(), 0u);
-  std::copy(of_full.begin(), of_full.end(), counts);
-  EXPECT_EQ(broken(), 1u);
 }
 
 /// Of a heap whose memory nobody touches: constructors only compute.
