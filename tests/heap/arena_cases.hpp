@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "heap/layer_cases.hpp"
+#include "heap/setups.hpp"
 
 #include "warpheap/heap/layers/arena_blocks.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "warpheap/heap/arena.hpp"
 
-#include "arena_lanes.hpp"
+#include "arena_kernels.hpp"
 #include "device_array.hpp"
 #include "machine_of.hpp"
 #include "rubbish.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "heap/arena_cases.hpp"
-#include "heap/layer_cases.hpp"
+#include "heap/checked_cases.hpp"
 #include "heap/quarantine_cases.hpp"
+#include "heap/setups.hpp"
 #include "heap/warp_heaps_as_blocks_cases.hpp"
 
 #include "warpheap/heap/layers/checked.hpp"
