@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "managers/bulk_allocator/buddy_tree_cases.hpp"
+#include "managers/bulk_allocator/bulk_allocator_cases.hpp"
 #include "managers/bulk_allocator/setups.hpp"
-#include "managers/bulk_allocator/whole_again.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace verify {
