@@ -190,7 +190,7 @@ class ordered_class : public ::testing::Test {
                  others.begin() + kept * (parts().classes().sizes().chunk_bytes() / 4096));
     give(from, others);
   }
-  /// How many of so many requests, one after the other, get a slot.
+  /// How many of this many requests, one after the other, get a slot.
   std::uint32_t served(std::uint32_t requests) const {
     std::uint32_t count = 0;
     machine().launch({1, 1}, [&] {
@@ -223,7 +223,7 @@ TEST_F(ordered_class, grows_into_what_others_have_left_empty) {
   EXPECT_GE(population(), before + 30);
 }
 
-// Then it has chunks that its order knows nothing of. A launch of 8 KiB visited 1250 of them in
+// Then it has chunks that its order does not know. A launch of 8 KiB visited 1250 of them in
 // vain, 32 for each warp (docs/decisions/0058).
 TEST_F(ordered_class, catches_up_with_chunks_that_came_without_it) {
   const block_list blocks = take(from, bytes, std::size_t{slots} * 4 * first);

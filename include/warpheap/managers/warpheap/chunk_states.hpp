@@ -16,8 +16,8 @@ inline constexpr std::uint32_t run = 1;     ///< the first chunk of a large bloc
 inline constexpr std::uint32_t first_class = 2;
 }  // namespace chunk_owner
 
-/// Who owns each chunk of the manager `warpheap`, and how many of its words are in use. What that
-/// means: chunks.hpp.
+/// The owner of each chunk of the manager `warpheap`, and how many of its words are in use. What
+/// that means: chunks.hpp.
 ///
 ///     state of a chunk, 32 bits:  [ words in use: 18 | closing: 1 | 0: 1 | owner: 12 ]
 ///
