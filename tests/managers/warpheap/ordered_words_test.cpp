@@ -29,10 +29,24 @@ class two_orders : public ::testing::Test {
   static constexpr std::uint32_t of_chunk = 8;
   static constexpr std::uint32_t every = 16;
 
-  std::vector<orders::place> places = std::vector<orders::place>(4);
-  std::vector<orders::growth> growths = std::vector<orders::growth>(2);
+  // One more each, which is not theirs. What was there before does not matter.
+  std::vector<orders::place> places{5, {777}};
+  std::vector<orders::growth> growths{3, {55, 66}};
   orders in_order{places.data(), growths.data(), 2, 64, 2, 4};
 };
+
+TEST_F(two_orders, begin_with_nothing_and_write_nothing_behind_what_is_theirs) {
+  for (std::uint32_t of = 0; of < 2; ++of) {
+    for (std::uint32_t at = 0; at < 2; ++at) {
+      EXPECT_EQ(in_order.hand_out(of, at, 1, of_chunk, every).chunk, 2 + at);
+    }
+    EXPECT_EQ(in_order.coming(of), 0u);
+    EXPECT_EQ(in_order.wanted(of), 0u);
+  }
+  EXPECT_EQ(places[4].handed, 777u);
+  EXPECT_EQ(growths[2].coming, 55u);
+  EXPECT_EQ(growths[2].wanted, 66u);
+}
 
 TEST_F(two_orders, each_place_goes_through_every_second_chunk) {
   const auto expect = [&](std::uint32_t at, std::uint32_t slots, std::uint32_t chunk,
@@ -74,7 +88,9 @@ TEST_F(two_orders, a_chunk_that_leaves_takes_back_what_its_place_has_handed_out)
   EXPECT_EQ(in_order.wanted(0), 7u);
   EXPECT_EQ(in_order.hand_out(0, 0, 1, of_chunk, every).chunk, 8u);
   EXPECT_EQ(in_order.hand_out(0, 1, 1, of_chunk, every).chunk, 7u);
-  in_order.shrink(0, 1, of_chunk);  // has none of them any more
+  in_order.shrink(0, 2, of_chunk);  // has none of them any more
+  EXPECT_EQ(in_order.hand_out(0, 0, 1, of_chunk, every).chunk, 2u);
+  in_order.shrink(0, 1, of_chunk);
   EXPECT_EQ(in_order.wanted(0), 1u);
 }
 
