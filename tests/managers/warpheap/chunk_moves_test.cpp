@@ -74,6 +74,18 @@ TEST_F(last_empty_chunk, is_noted_again_if_its_own_class_gets_it) {
   });
 }
 
+// Lanes that took others out of the class at the same time may have spoiled it.
+TEST_F(last_empty_chunk, gets_a_hint_again_if_its_own_class_finds_it_without) {
+  machine().launch({1, 1}, [this] {
+    const std::uint32_t population = parts().classes().of(of_).turns.population;
+    parts().classes().remove(of_, 0);
+    auto how = moves::source::for_team;
+    EXPECT_EQ(moves::add(parts(), of_, simt::lane_mask::of(simt::lane_id()), {}, &how), 0u);
+    EXPECT_EQ(parts().classes().of(of_).turns.population, population);
+    EXPECT_EQ(parts().classes().named(of_, population - 1, 0).chunk, 0u);
+  });
+}
+
 TEST_F(last_empty_chunk, has_left_its_class_once_another_one_has_it) {
   machine().launch({1, 1}, [this] {
     const std::uint32_t& population = parts().classes().of(of_).turns.population;

@@ -77,6 +77,15 @@ TEST_F(class_of_chunks, one_without_a_hint_gets_one_again) {
   EXPECT_EQ(all_hinted(), (chunk_list{1, 2, 3, 4, 5, 6, 7, 8}));
 }
 
+// What follows the hints of the class are those of the next one.
+TEST_F(class_of_chunks, one_whose_entry_is_none_has_no_hint_of_another_class) {
+  entries[20] = universe;
+  hints[classes::hint_words(universe)] = 20;
+  in_a_lane([this] { all.name_again(0, 20); });
+  EXPECT_EQ(hinted(8), 20u);
+  EXPECT_EQ(population(), 9u);
+}
+
 // Its entry is that of another one's hint.
 TEST_F(class_of_chunks, one_without_a_hint_leaves_those_of_others_alone) {
   entries[3] = 5;

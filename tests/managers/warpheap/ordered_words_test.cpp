@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <iterator>
 #include <set>
+#include <utility>
 #include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -267,6 +268,26 @@ class last_ordered_class : public ordered_class {
  protected:
   last_ordered_class() : ordered_class(1700) {}
 };
+
+// Otherwise an order would be far ahead of the chunks that the class gets later.
+TEST_F(last_ordered_class, takes_back_what_it_has_handed_out_in_vain) {
+  take_all(from, bytes, std::size_t{slots} * parts().universe());
+  ASSERT_GT(population(), first);
+  EXPECT_EQ(served(3000), 0u);
+  const auto handed = [this] {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> all_places;
+    machine().launch({1, 1}, [&] {
+      for (std::uint32_t at = 0; at < parts().orders().places(); ++at) {
+        const auto next = parts().orders().hand_out(of, at, 0, slots, slots);
+        all_places.emplace_back(next.chunk, next.slot);
+      }
+    });
+    return all_places;
+  };
+  const auto before = handed();
+  EXPECT_EQ(served(200), 0u);
+  EXPECT_EQ(handed(), before);
+}
 
 // Lanes looked for slots as in a heap with room, 500 us a launch instead of 55, since the set of
 // the empties still had chunks that were in use (docs/decisions/0058).
