@@ -78,7 +78,7 @@ TEST_F(class_of_chunks, one_without_a_hint_gets_one_again) {
 }
 
 // What follows the hints of the class are those of the next one.
-TEST_F(class_of_chunks, one_whose_entry_is_none_has_no_hint_of_another_class) {
+TEST_F(class_of_chunks, without_an_entry_one_has_no_hint_of_another_class) {
   entries[20] = universe;
   hints[classes::hint_words(universe)] = 20;
   in_a_lane([this] { all.name_again(0, 20); });
