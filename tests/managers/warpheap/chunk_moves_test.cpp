@@ -243,13 +243,20 @@ TEST(looks_for_an_empty_chunk, clear_all_words_of_the_largest_heap_in_the_end) {
   using moves = warpheap_chunk_moves<warpheap_config{}>;
   EXPECT_EQ(moves::words_at_look(0), 1u);
   EXPECT_EQ(moves::words_at_look(3), 8u);
+  EXPECT_EQ(moves::words_at_look(1000), 1u << 31);
+  // Those of one for a run of chunks, of which each counts for four while others look.
+  std::uint32_t for_runs = 0;
+  for (int look = 5; look < warpheap_config{}.most_undisturbed; look += 4) {
+    for_runs += moves::words_at_look(look);
+  }
+  EXPECT_GE(for_runs, (1u << warpheap_manager<>::classes::most_chunks_log2) / 64);
   // The looks of a request whose memory is not freed by others.
   std::uint32_t words = 0;
   for (int look = 0; look < warpheap_config{}.most_undisturbed; ++look) {
-    words += moves::words_at_look(look);
+    words += moves::words_at_look(
+        std::min(look, warpheap_class_growth<warpheap_config{}>::most_doubled_look));
   }
   EXPECT_GE(words, (1u << warpheap_manager<>::classes::most_chunks_log2) / 64);
-  EXPECT_EQ(moves::words_at_look(1000), 128u);
 }
 
 TEST_F(last_of_many_entries, a_request_of_any_size_finds_it_in_the_end) {

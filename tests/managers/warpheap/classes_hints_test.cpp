@@ -86,6 +86,22 @@ TEST_F(class_of_chunks, without_an_entry_one_has_no_hint_of_another_class) {
   EXPECT_EQ(population(), 9u);
 }
 
+TEST_F(class_of_chunks, counts_no_more_hints_than_there_are_chunks_and_no_fewer_than_none) {
+  in_a_lane([this] {
+    for (std::uint32_t chunk = 9; chunk < 64; ++chunk) add(chunk);
+    all.remove(0, 3);
+    add(3);
+    records[0].turns.population = universe;
+    entries[5] = universe;
+    all.name_again(0, 5);
+  });
+  EXPECT_EQ(population(), universe);
+  EXPECT_EQ(hinted(0), 1u);
+  records[0].turns.population = 0;
+  in_a_lane([this] { EXPECT_EQ(all.remove(0, 2), 0u); });
+  EXPECT_EQ(population(), 0u);
+}
+
 // Its entry is that of another one's hint.
 TEST_F(class_of_chunks, one_without_a_hint_leaves_those_of_others_alone) {
   entries[3] = 5;

@@ -34,9 +34,9 @@ class warpheap_chunk_moves {
   /// How many words of the empties the `look`-th look of a request may clear. A chunk that is noted
   /// before its first use is in use later, so there may be as many such entries as chunks. Removing
   /// them all takes 175 ms in a heap of 32 GiB, while the first looks of other kinds usually find a
-  /// slot. A request that looks on removes all of them before it gives up, but not in one look.
+  /// slot. A request that looks on removes all of them before it gives up.
   WARPHEAP_HD static constexpr std::uint32_t words_at_look(int look) {
-    return std::uint32_t{1} << (look < 7 ? look : 7);
+    return std::uint32_t{1} << (look < 31 ? look : 31);
   }
   /// As which look the first one counts of a part of a warp in a dry heap, which makes few.
   static constexpr int first_of_part = 6;
@@ -182,8 +182,8 @@ class warpheap_chunk_moves {
                  chunks::owner_of(supply_.chunks().look(chunk)) == chunk_owner::first_class + of;
         // Lanes may have looked meanwhile, and must not conclude that there was none.
         if (is_own) {
-          supply_.note_empty(chunk);
           supply_.classes().name_again(of, chunk);
+          supply_.note_empty(chunk);
         }
       }
       team.sync();

@@ -34,6 +34,10 @@ class warpheap_class_growth {
   using moves = warpheap_chunk_moves<Config>;
 
   static constexpr std::uint32_t none = supply::none;
+  /// Up to which look of a request each may clear twice as many words of the empties as the one
+  /// before: a lane alone needs a millisecond for those of this one, while others look where blocks
+  /// were freed. The looks of a request are enough for all words of the largest heap.
+  static constexpr int most_doubled_look = 7;
 
   WARPHEAP_DEVICE warpheap_class_growth(const supply& from, std::uint32_t of)
       : supply_(from), of_(of), words_(from, of) {}
@@ -63,6 +67,7 @@ class warpheap_class_growth {
     const bool for_all = how == step::grow_for_all;
     if (how != step::grow && !for_all) return {};
     const simt::group same = simt::coalesced(&supply_.whole()).match(of_ * 2 + (for_all ? 1u : 0u));
+    if (look > most_doubled_look) look = most_doubled_look;
     const added came = simt::call_apart(&grow_apart, supply_, of_, same.mask(), for_all, look);
     if (!came.chunk) how = step::none_left;
     return came.got;

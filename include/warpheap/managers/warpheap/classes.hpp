@@ -229,7 +229,12 @@ class warpheap_classes {
       simt::backoff(pause_ns);
       entry = entry_of(chunk);
     }
-    const std::uint32_t last = population(of).fetch_sub(1, simt::order::relaxed) - 1;
+    // Not below zero, should the count of hints be wrong. Repeats only when others have changed it.
+    std::uint32_t last = population(of).load(simt::order::relaxed);
+    while (last != 0 && !population(of).compare_exchange(last, last - 1, simt::order::relaxed)) {
+    }
+    if (last == 0) return 0;
+    --last;
     if (entry == last) return last;
     for (looks = 0; looks < most_looks; ++looks) {
       const std::uint32_t moved = chunk_at(of, last % universe_);
@@ -244,6 +249,8 @@ class warpheap_classes {
   /// Gives a chunk of the class a hint unless it has one.
   WARPHEAP_DEVICE void name_again(std::uint32_t of, std::uint32_t chunk) const {
     if (leads_to(of, entry_of(chunk), chunk)) return;
+    // Otherwise it would take the first one's hint.
+    if (population(of).load(simt::order::relaxed) >= universe_) return;
     name(of, population(of).fetch_add(1, simt::order::relaxed), chunk);
   }
 
@@ -335,7 +342,8 @@ class warpheap_classes {
     const std::uint32_t settled = has - has / 4;
     const std::uint32_t first = team.broadcast(scale_to(simt::rough_noise(), settled));
     const std::uint32_t at = (first + static_cast<std::uint32_t>(team.rank())) % settled;
-    bool is_spoiled = entry_of(chunk_at(of, at)) != at;
+    bool is_spoiled =
+        static_cast<std::uint32_t>(team.rank()) < settled && entry_of(chunk_at(of, at)) != at;
     if (is_spoiled) {
       simt::backoff(pause_ns * most_looks);
       is_spoiled = entry_of(chunk_at(of, at)) != at;

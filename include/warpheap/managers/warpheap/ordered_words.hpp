@@ -165,7 +165,9 @@ class warpheap_ordered_words {
   /// What the group does next.
   WARPHEAP_DEVICE step choose(order_ticket& mine) const {
     const std::uint32_t has = simt::load_hint(known().population);
-    if (!mine.is_checked && mine.number < has) return visit_or_give_up(mine);
+    if (!mine.is_checked && mine.number < has && mine.number < supply_.universe()) {
+      return visit_or_give_up(mine);
+    }
     // A copy: what a function gets by its address lies in memory.
     order_ticket copy = mine;
     const step next = simt::call_apart(&consider_apart, supply_, copy, of_);
