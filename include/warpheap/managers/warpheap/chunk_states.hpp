@@ -56,36 +56,6 @@ class warpheap_chunk_states {
   WARPHEAP_DEVICE std::uint32_t look(std::uint32_t chunk) const {
     return state(chunk).load(simt::order::relaxed);
   }
-  // Several states at a time, as far as the multiprocessor knows them.
-
-  /// How many of `at_a_look` chunks from `first` on, a multiple of it, belong to classes other than
-  /// `owner` and have no word in use.
-  WARPHEAP_DEVICE int left_empty(std::uint32_t first, std::uint32_t universe,
-                                 std::uint32_t owner) const {
-    const std::uint32_t end = first + at_a_look < universe ? first + at_a_look : universe;
-    int count = 0;
-    for (std::uint32_t i = first; i < end; i += 4) {
-      for (const std::uint32_t state : four_from(i).states) {
-        const std::uint32_t of = owner_of(state);
-        const bool is_other = of >= chunk_owner::first_class && of != owner;
-        count += is_other && words_in_use(state) == 0 ? 1 : 0;
-      }
-    }
-    return count;
-  }
-  /// Which of the 64 chunks from `first` on, a multiple of that, have a word in use. Each of `size`
-  /// callers does a share.
-  WARPHEAP_DEVICE std::uint64_t in_use(std::uint32_t first, std::uint32_t universe,
-                                       std::uint32_t rank, std::uint32_t size) const {
-    std::uint64_t bits = 0;
-    for (std::uint32_t i = rank * 4; i < 64 && first + i < universe; i += size * 4) {
-      const four known = four_from(first + i);
-      for (std::uint32_t k = 0; k < 4; ++k) {
-        bits |= std::uint64_t{words_in_use(known.states[k]) != 0 ? 1u : 0u} << (i + k);
-      }
-    }
-    return bits;
-  }
   /// Never an old value. Acquire pairs with `begin_closing`.
   WARPHEAP_DEVICE std::uint32_t examine(std::uint32_t chunk) const {
     return state(chunk).fetch_or(0, simt::order::acq_rel);
@@ -132,6 +102,37 @@ class warpheap_chunk_states {
   /// with `begin_closing`: the next lane to close words finds these open again.
   WARPHEAP_DEVICE bool give_up_closing(std::uint32_t chunk) const {
     return words_in_use(state(chunk).fetch_and(~closing, simt::order::release)) == 0;
+  }
+
+  // Several states at a time, as far as the multiprocessor knows them.
+
+  /// How many of `at_a_look` chunks from `first` on, a multiple of it, belong to classes other than
+  /// `owner` and have no word in use.
+  WARPHEAP_DEVICE int left_empty(std::uint32_t first, std::uint32_t universe,
+                                 std::uint32_t owner) const {
+    const std::uint32_t end = first + at_a_look < universe ? first + at_a_look : universe;
+    int count = 0;
+    for (std::uint32_t i = first; i < end; i += 4) {
+      for (const std::uint32_t state : four_from(i).states) {
+        const std::uint32_t of = owner_of(state);
+        const bool is_other = of >= chunk_owner::first_class && of != owner;
+        count += is_other && words_in_use(state) == 0 ? 1 : 0;
+      }
+    }
+    return count;
+  }
+  /// Which of the 64 chunks from `first` on, a multiple of that, have a word in use. Each of `size`
+  /// callers does a share.
+  WARPHEAP_DEVICE std::uint64_t in_use(std::uint32_t first, std::uint32_t universe,
+                                       std::uint32_t rank, std::uint32_t size) const {
+    std::uint64_t bits = 0;
+    for (std::uint32_t i = rank * 4; i < 64 && first + i < universe; i += size * 4) {
+      const four known = four_from(first + i);
+      for (std::uint32_t k = 0; k < 4; ++k) {
+        bits |= std::uint64_t{words_in_use(known.states[k]) != 0 ? 1u : 0u} << (i + k);
+      }
+    }
+    return bits;
   }
 
  private:

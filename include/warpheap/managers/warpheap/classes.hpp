@@ -215,8 +215,9 @@ class warpheap_classes {
   /// The last hint takes the place of the chunk's. Lanes agree by the entry of a chunk, which one
   /// of them changes, whether it leaves or is moved first. If the last one leaves, too, the lane
   /// that takes it out puts the next one there, and if the chunk's own hint is being moved, it is
-  /// about to arrive: for both, a lane looks a few times. Lanes that take longer spoil a hint, and
-  /// another chunk has none: see `drop_spoiled` and `name_again`.
+  /// about to arrive: for both, a lane looks a few times. If the other one takes longer, a hint is
+  /// spoiled, and another chunk has none: see `drop_spoiled` and `name_again`. Ends: it never waits
+  /// until another lane has done something.
   WARPHEAP_DEVICE std::uint32_t remove(std::uint32_t of, std::uint32_t chunk) const {
     open(of).remove(chunk);
     std::uint32_t entry = entry_of(chunk);
@@ -333,7 +334,8 @@ class warpheap_classes {
   }
   /// Removes a hint that leads to no chunk of the class, if there is one among a few that are
   /// drawn. A collective. A class that has lost many chunks gets others after that, a few at a
-  /// time, and most of its hints are looked at.
+  /// time, and most of its hints are looked at. Ends: a lane waits once, for a while; the others of
+  /// the team wait for it.
   WARPHEAP_DEVICE void drop_spoiled(const simt::group& team, std::uint32_t of) const {
     const std::uint32_t has = team.broadcast(population(of).load(simt::order::relaxed));
     if (has == 0 || has > universe_) return;
