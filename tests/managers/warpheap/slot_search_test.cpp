@@ -7,9 +7,13 @@
 
 #include "warpheap/core/units.hpp"
 #include "warpheap/managers/warpheap/warpheap.hpp"
+#include "warpheap/simt/cpu/explorer.hpp"
 
 #include <gtest/gtest.h>
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -51,6 +55,66 @@ TEST(warpheap_slot_search, a_request_looks_as_often_as_it_may_and_then_gives_up)
 // Only what is freed meanwhile may have served others.
 TEST(warpheap_slot_search, a_request_looks_as_often_if_blocks_were_freed_before_it) {
   EXPECT_EQ(steps_of_a_search<9>(3), steps_of_a_search<9>(0));
+}
+
+/// A heap in which nothing is free but a chunk that 128 B have left empty, behind entries of all
+/// others: more than a part of a warp clears at the looks that it makes beside frees.
+class one_empty_chunk_of_many : public ::testing::Test {
+ protected:
+  one_empty_chunk_of_many() {
+    machine().launch({1, 1}, [this] {
+      subject_.format(0, 1);
+      std::byte* first = nullptr;
+      while (auto* const block = static_cast<std::byte*>(subject_.malloc(128))) {
+        if (first == nullptr || block < first) first = block;
+      }
+      subject_.free(first);
+      subject_.free(first + 128);
+      for (std::uint32_t chunk = 1; chunk < parts().universe(); ++chunk) {
+        parts().empties().insert(chunk);
+      }
+      parts().whole().set_dry(true);
+    });
+    before_ = memory_.contents();
+  }
+  void restore() const { std::copy(before_.begin(), before_.end(), memory_.all().base); }
+  const small::supply& parts() const { return subject_.parts(); }
+
+  const rubbish memory_{8_MiB};
+  const small subject_{memory_.all(), machine().properties(), {}};
+
+ private:
+  std::vector<std::byte> before_;
+};
+
+// While blocks of its class come and go, it makes few looks; but one that ended at its bound has
+// not seen that there is no chunk.
+TEST_F(one_empty_chunk_of_many, is_found_by_a_part_of_a_warp_beside_frees) {
+  ASSERT_GT(parts().empties().leaf_words(),
+            4 * warpheap_chunk_moves<small_chunks>::words_at_look(
+                    warpheap_chunk_moves<small_chunks>::first_of_part));
+  const std::uint32_t of = parts().classes().sizes().class_of(60);
+  simt::explorer two({2, 2}, 4'000'000);
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    restore();
+    void* block = nullptr;
+    std::uint32_t has_ended = 0;  // relaxed: it says that, and orders nothing
+    const auto outcome = two.run({simt::strategy::uniform, seed}, [&] {
+      if (simt::thread_rank() % 2 != 0) return;
+      const simt::atomic_ref ended(has_ended);
+      if (simt::block_rank() == 0) {
+        block = subject_.malloc(60);
+        ended.store(1, simt::order::relaxed);
+        return;
+      }
+      // Offers of a slot that others have. Ends: the other lane never waits for this one.
+      while (ended.load(simt::order::relaxed) == 0) {
+        if (parts().offers().make(of, 0)) parts().offers().take(of);
+      }
+    });
+    ASSERT_EQ(outcome.stuck, "");
+    ASSERT_NE(block, nullptr) << seed;
+  }
 }
 
 }  // namespace

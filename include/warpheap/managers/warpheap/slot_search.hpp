@@ -239,7 +239,8 @@ class warpheap_slot_search {
         if (next == step::wait) simt::backoff(wait_ns);
         if (next == step::none_left) {
           steps.going = !simt::call_apart(&are_out_apart, of_, supply_);
-          if (steps.going) {
+          // A look for a chunk that ended at its bound has not seen that there is none.
+          if (steps.going && !supply_.seems_to_have_chunks()) {
             if (!is_part && looks == 0) made = supply_.offers().made(of_);
             simt::backoff(pause_ns << (looks < most_paused ? looks : most_paused));
             ++looks;
@@ -258,7 +259,7 @@ class warpheap_slot_search {
       // slots as requests, so it looks on. While blocks are freed and taken, it might never end.
       const bool freed = (is_part || looks != 0) && supply_.offers().has_made(of_, made);
       gives_up = looks >= (freed ? Config.most_looks : Config.most_undisturbed);
-      steps.going = !gives_up && !(is_part && freed);
+      steps.going = !gives_up && !(is_part && freed && !supply_.seems_to_have_chunks());
     }
     steps.going = steps.got.chunk == none && gives_up;
     if (!steps.team.any(steps.going)) return steps.got;
