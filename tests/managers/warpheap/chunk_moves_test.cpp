@@ -244,17 +244,23 @@ TEST(looks_for_an_empty_chunk, clear_all_words_of_the_largest_heap_in_the_end) {
   EXPECT_EQ(moves::words_at_look(0), 1u);
   EXPECT_EQ(moves::words_at_look(3), 8u);
   EXPECT_EQ(moves::words_at_look(1000), 1u << 31);
-  // Those of one for a run of chunks, of which each counts for four while others look.
+  // Those of one for a run of chunks, of which each counts for four while others look: what is
+  // cleared after the last one is of no use.
+  using runs = warpheap_chunk_runs<warpheap_config{}>;
   std::uint32_t for_runs = 0;
-  for (int look = 5; look < warpheap_config{}.most_undisturbed; look += 4) {
-    for_runs += moves::words_at_look(look);
+  std::uint32_t last = 0;
+  int looks = 0;
+  while (looks < warpheap_config{}.most_undisturbed) {
+    for_runs += last;
+    ++looks;
+    last = looks > 1 ? moves::words_at_look(looks) : 0;
+    looks = runs::looks_beside_crowd(looks);
   }
   EXPECT_GE(for_runs, (1u << warpheap_manager<>::classes::most_chunks_log2) / 64);
   // The looks of a request whose memory is not freed by others.
   std::uint32_t words = 0;
   for (int look = 0; look < warpheap_config{}.most_undisturbed; ++look) {
-    words += moves::words_at_look(
-        std::min(look, warpheap_class_growth<warpheap_config{}>::most_doubled_look));
+    words += warpheap_class_growth<warpheap_config{}>::words_at_look(look);
   }
   EXPECT_GE(words, (1u << warpheap_manager<>::classes::most_chunks_log2) / 64);
 }

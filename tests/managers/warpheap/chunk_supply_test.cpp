@@ -79,6 +79,23 @@ TEST(warpheap_supply, a_word_that_is_listed_late_opens_its_chunk_for_the_new_cla
   EXPECT_GT(late, 100);
 }
 
+// The lane that has noted it may not have said so yet, and others may be told that there is none.
+TEST(warpheap_supply, an_empty_chunk_ends_what_is_known_of_none_also_if_it_is_noted) {
+  const rubbish memory(16_KiB);
+  const small subject(memory.all(), machine().properties(), {});
+  const auto& parts = subject.parts();
+  machine().launch({1, 1}, [&] {
+    subject.format(0, 1);
+    while (subject.malloc(16) != nullptr) {
+    }
+    ASSERT_TRUE(parts.is_out());
+    parts.empties().insert(0);
+    ASSERT_TRUE(parts.whole().chunks.is_out(1));
+    parts.note_empty(0);
+    EXPECT_FALSE(parts.whole().chunks.is_out(1));
+  });
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE

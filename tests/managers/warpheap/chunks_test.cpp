@@ -126,7 +126,7 @@ TEST(warpheap_classes, format_touches_nothing_behind_its_trees) {
   using classes = warpheap_classes<config>;
   const warpheap_size_classes sizes(16);
   std::vector<classes::record> records(sizes.count());
-  std::vector<std::uint32_t> hints(classes::hint_words(universe) * sizes.count(), 1);
+  std::vector<std::uint32_t> hints(warpheap_class_hints::words_for(universe) * sizes.count(), 1);
   std::vector<std::uint32_t> entries(universe, 1);
   std::vector<std::uint64_t> trees(bitmap_tree::words_for(universe) * sizes.count() + 1,
                                    rubbish_word);

@@ -35,7 +35,7 @@ TEST(warpheap_classes, format_writes_nothing_behind_what_is_theirs) {
       const int which = (last + i) % 3;
       if (which == 0) {
         where.hints =
-            cursor.take<std::uint32_t>(manager::classes::hint_words(universe) * sizes.count());
+            cursor.take<std::uint32_t>(warpheap_class_hints::words_for(universe) * sizes.count());
       } else if (which == 1) {
         where.entries = cursor.take<std::uint32_t>(universe);
       } else {
@@ -53,7 +53,7 @@ TEST(warpheap_classes, turns_of_many_chunks_name_all_of_them_and_no_other) {
   constexpr std::uint32_t counted = 256;
   const warpheap_size_classes sizes(14);
   std::vector<manager::classes::record> records(sizes.count());
-  std::vector<std::uint32_t> hints(manager::classes::hint_words(universe) * sizes.count());
+  std::vector<std::uint32_t> hints(warpheap_class_hints::words_for(universe) * sizes.count());
   std::vector<std::uint32_t> entries(universe);
   std::vector<std::uint64_t> trees(bitmap_tree::words_for(universe) * sizes.count());
   const manager::classes all(sizes, {records.data(), hints.data(), entries.data(), trees.data()},

@@ -117,6 +117,70 @@ TEST_F(one_empty_chunk_of_many, is_found_by_a_part_of_a_warp_beside_frees) {
   }
 }
 
+/// Steps of a request that gets null in a full heap, while another lane notes a chunk that is in
+/// use and offers a slot that others have, all the time.
+template <int Threads>
+std::uint64_t steps_beside_notes(std::size_t bytes) {
+  const rubbish memory(bytes);
+  const small subject(memory.all(), machine().properties(), {});
+  const auto& parts = subject.parts();
+  machine().launch({1, 1}, [&] {
+    subject.format(0, 1);
+    while (subject.malloc(128) != nullptr) {
+    }
+    for (std::uint32_t chunk = 0; chunk < parts.universe(); ++chunk) parts.empties().insert(chunk);
+    parts.whole().chunks.released();
+    parts.whole().set_dry(true);
+  });
+  const std::uint32_t of = parts.classes().sizes().class_of(60);
+  std::uint32_t has_ended = 0;
+  return steps({2, Threads}, [&] {
+    if (simt::lane_id() != 0) return;
+    const simt::atomic_ref ended(has_ended);
+    if (simt::block_rank() == 0) {
+      EXPECT_EQ(subject.malloc(60), nullptr);
+      ended.store(1, simt::order::relaxed);
+      return;
+    }
+    // Ends: the other lane never waits for this one.
+    while (ended.load(simt::order::relaxed) == 0) {
+      if (parts.offers().make(of, 0)) parts.offers().take(of);
+      parts.empties().insert(static_cast<std::uint32_t>(simt::noise() % parts.universe()));
+    }
+  });
+}
+
+// Once it may have cleared them all, however many are noted: turns would go on 64 times, which took
+// 1.2 million steps.
+TEST(warpheap_slot_search, a_request_beside_notes_of_chunks_in_use_ends_soon) {
+  EXPECT_LT(steps_beside_notes<2>(64_KiB), 100'000u);
+  EXPECT_LT(steps_beside_notes<1>(64_KiB), 200'000u);
+  EXPECT_LT(steps_beside_notes<2>(1_MiB), 200'000u);
+}
+
+// A warp whose turn leads to a chunk of others drops the hint, and looks on.
+TEST(warpheap_slot_search, a_warp_drops_the_hint_that_led_nowhere) {
+  const rubbish memory(64_KiB);
+  const small subject(memory.all(), machine().properties(), {});
+  const auto& parts = subject.parts();
+  machine().launch({1, 1}, [&] {
+    subject.format(0, 1);
+    std::vector<void*> blocks;
+    for (int i = 0; i < 200; ++i) blocks.push_back(subject.malloc(16));
+    const auto of = parts.classes().hints(parts.classes().sizes().class_of(16));
+    const std::uint32_t& count =
+        parts.classes().of(parts.classes().sizes().class_of(16)).turns.population;
+    const std::uint32_t before = count;
+    ASSERT_GT(before, 8u);
+    for (void* const block : blocks) subject.free(block);
+    // Chunk 40 is not the class's.
+    of.word(2) = (of.word(2) & 0xffff0000u) | 40;
+    for (int i = 0; i < 500 && count == before; ++i) subject.free(subject.malloc(16));
+    EXPECT_EQ(count, before - 1);
+    EXPECT_NE(of.chunk_at(2), 40u);
+  });
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE

@@ -182,7 +182,7 @@ class warpheap_chunk_moves {
                  chunks::owner_of(supply_.chunks().look(chunk)) == chunk_owner::first_class + of;
         // Lanes may have looked meanwhile, and must not conclude that there was none.
         if (is_own) {
-          supply_.classes().name_again(of, chunk);
+          supply_.classes().hints(of).name_again(chunk);
           supply_.note_empty(chunk);
         }
       }

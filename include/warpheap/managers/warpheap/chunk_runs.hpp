@@ -57,10 +57,17 @@ class warpheap_chunk_runs {
           together(team, [&] { return supply_.claims_returned_since(before); });
       if (in_vain) {
         going = collects || others != 0;
-        if (others > crowd) looks += crowded_look - 1;
+        if (others > crowd) looks = looks_beside_crowd(looks);
       }
       simt::backoff(wait_ns);
     }
+  }
+
+  /// As how many looks `looks` count whose last one met a crowd. Another one follows unless there
+  /// were as many before it: it may find what was behind the words that were just cleared.
+  WARPHEAP_HD static constexpr int looks_beside_crowd(int looks) {
+    const int next = looks + crowded_look - 1;
+    return next < most_looks || looks >= most_looks ? next : most_looks - 1;
   }
 
   /// A collective of those that call together.

@@ -183,9 +183,11 @@ class warpheap_supply {
   /// the set is a read-modify-write: see `count_out`.
   WARPHEAP_DEVICE void note_empty(std::uint32_t chunk) const {
     const std::uint64_t noted = empties().examine_word(chunk / 64, simt::order::relaxed);
-    if ((noted >> chunk % 64 & 1) != 0) return;
-    empties().insert(chunk);
+    const bool is_noted = (noted >> chunk % 64 & 1) != 0;
+    if (!is_noted) empties().insert(chunk);
+    // Also if another lane has noted it, which may not have said so yet.
     where_.whole->chunks.released();
+    if (is_noted) return;
     // A heap with few empty chunks stays dry, so lanes need not change their ways for each.
     const std::uint32_t all = chunks_in(chunk / 64, simt::load_hint(where_.whole->backed));
     if (eighths_of(empties().peek_word(chunk / 64), all) != 0) where_.whole->set_dry(false);

@@ -38,6 +38,10 @@ class warpheap_class_growth {
   /// before: a lane alone needs a millisecond for those of this one, while others look where blocks
   /// were freed. The looks of a request are enough for all words of the largest heap.
   static constexpr int most_doubled_look = 7;
+  /// How many words a look may clear.
+  WARPHEAP_HD static constexpr std::uint32_t words_at_look(int look) {
+    return moves::words_at_look(look < most_doubled_look ? look : most_doubled_look);
+  }
 
   WARPHEAP_DEVICE warpheap_class_growth(const supply& from, std::uint32_t of)
       : supply_(from), of_(of), words_(from, of) {}
@@ -67,7 +71,6 @@ class warpheap_class_growth {
     const bool for_all = how == step::grow_for_all;
     if (how != step::grow && !for_all) return {};
     const simt::group same = simt::coalesced(&supply_.whole()).match(of_ * 2 + (for_all ? 1u : 0u));
-    if (look > most_doubled_look) look = most_doubled_look;
     const added came = simt::call_apart(&grow_apart, supply_, of_, same.mask(), for_all, look);
     if (!came.chunk) how = step::none_left;
     return came.got;
@@ -79,7 +82,7 @@ class warpheap_class_growth {
                                    bool& grown) const {
     auto how = moves::source::own;
     const std::uint32_t chunk = simt::call_apart(&moves::add, supply_, of_, team.mask(),
-                                                 {count, false, moves::words_at_look(0)}, &how);
+                                                 {count, false, words_at_look(0)}, &how);
     if (team.is_leader()) supply_.orders().arrived(of_, count);
     team.sync();
     grown = chunk != none && how != moves::source::own;
@@ -133,12 +136,11 @@ class warpheap_class_growth {
     return left >= 1 ? 1 : 0;
   }
   /// How much of the heap is there for a class that grows by chance, in eighths: what is in the
-  /// pool, or what others have left, if that is half of the heap. They may need the last of it.
+  /// pool, or what others have left. A class that has just what it needs is slow: lanes come to
+  /// full words (docs/decisions/0059).
   WARPHEAP_DEVICE int plenty() const {
     const int pool = supply_.eighths_in_pool();
-    if (pool >= 1) return pool;
-    const int left = supply_.parts_left(of_) / 8;
-    return left >= 4 ? left : 0;
+    return pool >= 1 ? pool : supply_.parts_left(of_) / 8;
   }
   /// True with the probability that this many lanes need all slots of the chunks that the class
   /// would get.
@@ -171,7 +173,7 @@ class warpheap_class_growth {
       supply_.orders().announce(of_, count);
     }
     const std::uint32_t chunk = simt::call_apart(&moves::add, supply_, of_, team.mask(),
-                                                 {count, true, moves::words_at_look(look)}, &how);
+                                                 {count, true, words_at_look(look)}, &how);
     if (team.is_leader()) {
       supply_.orders().arrived(of_, count);
       if (for_all) end_growth();

@@ -10,6 +10,7 @@
 #include "warpheap/core/divisor.hpp"
 #include "warpheap/managers/warpheap/chunk_set.hpp"
 #include "warpheap/managers/warpheap/chunks.hpp"
+#include "warpheap/managers/warpheap/class_hints.hpp"
 #include "warpheap/managers/warpheap/config.hpp"
 #include "warpheap/managers/warpheap/size_classes.hpp"
 #include "warpheap/managers/warpheap/state.hpp"
@@ -51,17 +52,13 @@ class warpheap_classes {
   /// Where everything lies.
   struct parts {
     record* records;
-    std::uint32_t* hints;    ///< `hint_words(universe)` a class
+    std::uint32_t* hints;    ///< `warpheap_class_hints::words_for(universe)` a class
     std::uint32_t* entries;  ///< of a chunk among its class's hints
     std::uint64_t* trees;    ///< `bitmap_tree::words_for(universe)` a class
   };
 
   /// A heap has no more chunks than a hint can tell apart.
   static constexpr int most_chunks_log2 = 16;
-  /// How many words the hints of a class take: two hints are in each.
-  WARPHEAP_HD static constexpr std::size_t hint_words(std::uint32_t universe) {
-    return ceil_div<std::uint32_t>(universe, 2);
-  }
 
   warpheap_classes() = default;
   warpheap_classes(const warpheap_size_classes& sizes, const parts& where, std::uint32_t universe)
@@ -83,7 +80,7 @@ class warpheap_classes {
       fresh.unmarked = 0;
       fresh.searching = 0;
     }
-    const std::uint64_t hints = hint_words(universe_) * sizes_.count();
+    const std::uint64_t hints = warpheap_class_hints::words_for(universe_) * sizes_.count();
     for (std::uint64_t i = rank; i < hints; i += count) where_.hints[i] = 0;
     for (std::uint64_t i = rank; i < universe_; i += count) where_.entries[i] = 0;
     // Empty trees are zero.
@@ -196,68 +193,32 @@ class warpheap_classes {
   /// Adds chunks whose words are open and listed. A collective.
   WARPHEAP_DEVICE void add(const simt::group& team, std::uint32_t of,
                            bitmap_tree::word_elements got) const {
+    const warpheap_class_hints known = hints(of);
     std::uint32_t entry = 0;
     if (team.is_leader()) {
       open(of).insert_bits(got.word, got.bits);
-      entry =
-          population(of).fetch_add(static_cast<std::uint32_t>(got.count()), simt::order::relaxed);
+      entry = known.extend(static_cast<std::uint32_t>(got.count()));
     }
     team.sync();
     entry = team.broadcast(entry);
     for (int k = team.rank(); k < got.count(); k += team.size()) {
-      name(of, entry + static_cast<std::uint32_t>(k), got.nth(k));
+      known.name(entry + static_cast<std::uint32_t>(k), got.nth(k));
     }
-    drop_spoiled(team, of);
+    known.drop_some(team);
   }
   /// Takes a chunk out whose words are closed; returns how many hints are left. \pre the caller
   /// alone may do so
-  ///
-  /// The last hint takes the place of the chunk's. Lanes agree by the entry of a chunk, which one
-  /// of them changes, whether it leaves or is moved first. If the last one leaves, too, the lane
-  /// that takes it out puts the next one there, and if the chunk's own hint is being moved, it is
-  /// about to arrive: for both, a lane looks a few times. If the other one takes longer, a hint is
-  /// spoiled, and another chunk has none: see `drop_spoiled` and `name_again`. Ends: it never waits
-  /// until another lane has done something.
   WARPHEAP_DEVICE std::uint32_t remove(std::uint32_t of, std::uint32_t chunk) const {
     open(of).remove(chunk);
-    std::uint32_t entry = entry_of(chunk);
-    int looks = 0;
-    while (!leads_to(of, entry, chunk) || !change_entry(chunk, entry, universe_)) {
-      if (++looks == most_looks) {
-        simt::atomic_ref(where_.entries[chunk]).store(universe_, simt::order::relaxed);
-        return population(of).load(simt::order::relaxed);
-      }
-      simt::backoff(pause_ns);
-      entry = entry_of(chunk);
-    }
-    // Not below zero, should the count of hints be wrong. Repeats only when others have changed it.
-    std::uint32_t last = population(of).load(simt::order::relaxed);
-    while (last != 0 && !population(of).compare_exchange(last, last - 1, simt::order::relaxed)) {
-    }
-    if (last == 0) return 0;
-    --last;
-    if (entry == last) return last;
-    for (looks = 0; looks < most_looks; ++looks) {
-      const std::uint32_t moved = chunk_at(of, last % universe_);
-      if (change_entry(moved, last, entry)) {
-        lead(of, entry, moved);
-        break;
-      }
-      simt::backoff(pause_ns);
-    }
-    return last;
-  }
-  /// Gives a chunk of the class a hint unless it has one.
-  WARPHEAP_DEVICE void name_again(std::uint32_t of, std::uint32_t chunk) const {
-    if (leads_to(of, entry_of(chunk), chunk)) return;
-    // Otherwise it would take the first one's hint.
-    if (population(of).load(simt::order::relaxed) >= universe_) return;
-    name(of, population(of).fetch_add(1, simt::order::relaxed), chunk);
+    return hints(of).remove(chunk);
   }
 
-  // Where a lane may look first, instead of in `open`: by two loads, which the multiprocessor may
-  // cache. A hint is a chunk that once belonged to the class, or 0.
-
+  /// Where a lane may look first, instead of in `open`.
+  WARPHEAP_DEVICE warpheap_class_hints hints(std::uint32_t of) const {
+    return {where_.records[of].turns.population,
+            where_.hints + warpheap_class_hints::words_for(universe_) * of, where_.entries,
+            universe_};
+  }
   /// A word of a chunk.
   struct spot {
     std::uint32_t chunk = bitmap_tree::none;
@@ -274,9 +235,41 @@ class warpheap_classes {
                               bool fresh = false) const {
     turn_shape& known = where_.records[of].turns;
     const turn_shape turns = simt::load_hints(known);
-    std::uint32_t hints =
+    const std::uint32_t count =
         fresh ? simt::atomic_ref(known.population).load(simt::order::relaxed) : turns.population;
-    if (hints == 0) return {};
+    if (count == 0) return {};
+    const target to = target_of(turns, count, turn, words);
+    std::uint32_t& two = hints(of).word(to.entry);
+    const std::uint32_t now =
+        fresh ? simt::atomic_ref(two).load(simt::order::relaxed) : simt::load_hint(two);
+    return {warpheap_class_hints::half_of(now, to.entry), to.word};
+  }
+  /// Drops the hint of a turn that has found nothing, if it leads to no chunk of the class; returns
+  /// whether it does not.
+  WARPHEAP_DEVICE bool drop_hint(std::uint32_t of, std::uint32_t turn, std::uint32_t words) const {
+    const turn_shape turns = simt::load_hints(where_.records[of].turns);
+    if (turns.population == 0) return false;
+    return hints(of).drop(target_of(turns, turns.population, turn, words).entry);
+  }
+
+  /// A word of the class's chunk with that number, as of now: numbers are given in the order in
+  /// which chunks come, and the last chunk gets that of one which leaves.
+  WARPHEAP_DEVICE spot named(std::uint32_t of, std::uint32_t number, std::uint32_t word) const {
+    return {hints(of).chunk_at(number), word};
+  }
+
+ private:
+  /// Enough that it does not matter if some places have one more than others.
+  static constexpr std::uint32_t many_hints = 256;
+  static constexpr std::uint64_t change = std::uint64_t{1} << 32;
+
+  /// What a turn selects among `hints`.
+  struct target {
+    std::uint32_t entry;  ///< of the hint
+    std::uint32_t word;
+  };
+  WARPHEAP_DEVICE target target_of(const turn_shape& turns, std::uint32_t hints,
+                                   std::uint32_t turn, std::uint32_t words) const {
     hints = hints < universe_ ? hints : universe_;
     constexpr std::uint32_t places = warpheap_state::turn_places;
     const bool own = hints >= many_hints;
@@ -292,26 +285,8 @@ class warpheap_classes {
     const std::uint32_t at = taken - round * all;
     const std::uint32_t rounds = turns.by_words.quotient(round);
     const std::uint32_t entry = own ? at * places + place : at;
-    std::uint32_t& two = hint(of, entry);
-    const std::uint32_t now =
-        fresh ? simt::atomic_ref(two).load(simt::order::relaxed) : simt::load_hint(two);
-    return {half_of(now, entry), round - rounds * words};
+    return {entry, round - rounds * words};
   }
-
-  /// A word of the class's chunk with that number, as of now: numbers are given in the order in
-  /// which chunks come, and the last chunk gets that of one which leaves.
-  WARPHEAP_DEVICE spot named(std::uint32_t of, std::uint32_t number, std::uint32_t word) const {
-    return {chunk_at(of, number), word};
-  }
-
- private:
-  /// Enough that it does not matter if some places have one more than others.
-  static constexpr std::uint32_t many_hints = 256;
-  static constexpr std::uint64_t change = std::uint64_t{1} << 32;
-  /// How often a lane looks for the chunk that takes another one's place, and how long it waits.
-  static constexpr int most_looks = 8;
-  static constexpr std::uint32_t pause_ns = 500;
-
   /// Whether at most one of `each` words of a class is not marked.
   WARPHEAP_DEVICE bool few_unmarked(std::uint32_t of, std::uint32_t words,
                                     std::uint32_t each) const {
@@ -323,70 +298,7 @@ class warpheap_classes {
   WARPHEAP_DEVICE simt::atomic_ref<std::uint64_t> unmarked(std::uint32_t of) const {
     return simt::atomic_ref(where_.records[of].unmarked);
   }
-  WARPHEAP_DEVICE simt::atomic_ref<std::uint32_t> population(std::uint32_t of) const {
-    return simt::atomic_ref(where_.records[of].turns.population);
-  }
-  WARPHEAP_DEVICE std::uint32_t entry_of(std::uint32_t chunk) const {
-    return simt::atomic_ref(where_.entries[chunk]).load(simt::order::relaxed);
-  }
-  WARPHEAP_DEVICE bool leads_to(std::uint32_t of, std::uint32_t entry, std::uint32_t chunk) const {
-    return entry < universe_ && chunk_at(of, entry) == chunk;
-  }
-  /// Removes a hint that leads to no chunk of the class, if there is one among a few that are
-  /// drawn. A collective. A class that has lost many chunks gets others after that, a few at a
-  /// time, and most of its hints are looked at. Ends: a lane waits once, for a while; the others of
-  /// the team wait for it.
-  WARPHEAP_DEVICE void drop_spoiled(const simt::group& team, std::uint32_t of) const {
-    const std::uint32_t has = team.broadcast(population(of).load(simt::order::relaxed));
-    if (has == 0 || has > universe_) return;
-    // The last quarter may be yet to be written, for chunks that are being added; so may be others
-    // in a class of few chunks, but not for long.
-    const std::uint32_t settled = has - has / 4;
-    const std::uint32_t first = team.broadcast(scale_to(simt::rough_noise(), settled));
-    const std::uint32_t at = (first + static_cast<std::uint32_t>(team.rank())) % settled;
-    bool is_spoiled =
-        static_cast<std::uint32_t>(team.rank()) < settled && entry_of(chunk_at(of, at)) != at;
-    if (is_spoiled) {
-      simt::backoff(pause_ns * most_looks);
-      is_spoiled = entry_of(chunk_at(of, at)) != at;
-    }
-    std::uint32_t seen = has;
-    // One lane at a time, and none if the class has changed.
-    if (is_spoiled && population(of).compare_exchange(seen, has - 1, simt::order::relaxed)) {
-      const std::uint32_t moved = chunk_at(of, has - 1);
-      if (at != has - 1 && change_entry(moved, has - 1, at)) lead(of, at, moved);
-    }
-    team.sync();
-  }
-  WARPHEAP_DEVICE std::uint32_t chunk_at(std::uint32_t of, std::uint32_t entry) const {
-    return half_of(simt::atomic_ref(hint(of, entry)).load(simt::order::relaxed), entry);
-  }
-  /// Returns whether the entry of a chunk was `from`, and is `to` now.
-  WARPHEAP_DEVICE bool change_entry(std::uint32_t chunk, std::uint32_t from,
-                                    std::uint32_t to) const {
-    return simt::atomic_ref(where_.entries[chunk]).compare_exchange(from, to, simt::order::relaxed);
-  }
-  WARPHEAP_DEVICE void name(std::uint32_t of, std::uint32_t entry, std::uint32_t chunk) const {
-    const std::uint32_t place = entry < universe_ ? entry : entry % universe_;
-    simt::atomic_ref(where_.entries[chunk]).store(place, simt::order::relaxed);
-    lead(of, place, chunk);
-  }
-  WARPHEAP_DEVICE void lead(std::uint32_t of, std::uint32_t entry, std::uint32_t chunk) const {
-    const simt::atomic_ref two(hint(of, entry));
-    const std::uint32_t keeps = 0xffffu << (entry % 2 == 0 ? 16 : 0);
-    std::uint32_t seen = two.load(simt::order::relaxed);
-    // Repeats only when another lane has changed one of the two.
-    while (!two.compare_exchange(seen, (seen & keeps) | chunk << entry % 2 * 16,
-                                 simt::order::relaxed)) {
-    }
-  }
-  /// The word of a hint and its neighbour.
-  WARPHEAP_DEVICE std::uint32_t& hint(std::uint32_t of, std::uint32_t entry) const {
-    return where_.hints[hint_words(universe_) * of + entry / 2];
-  }
-  WARPHEAP_DEVICE static std::uint32_t half_of(std::uint32_t two, std::uint32_t entry) {
-    return two >> entry % 2 * 16 & 0xffffu;
-  }
+
   warpheap_size_classes sizes_{8};
   parts where_{};
   bitmap_tree first_tree_{nullptr, 1};

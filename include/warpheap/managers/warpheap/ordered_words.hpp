@@ -234,7 +234,8 @@ class warpheap_ordered_words {
     }
     const std::uint32_t wanted = orders.wanted(of_);
     if (all >= wanted) return false;
-    mine.adds = supply_.most_at_once();
+    // From other classes they come one at a time.
+    mine.adds = supply_.pool().peek_any() ? supply_.most_at_once() : 1;
     if (has + orders.announce(of_, mine.adds) < wanted) {
       ++mine.growths;
       return true;

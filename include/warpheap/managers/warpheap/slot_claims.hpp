@@ -27,9 +27,11 @@ class warpheap_slot_claims {
   /// A slot; without a chunk, there was none.
   struct place {
     std::uint32_t chunk = none;
-    std::uint32_t slot = 0;  ///< without a chunk: whether others of the caller's group got one
+    /// Without a chunk, what the search saw: [ turn, or 0: 31 | whether others of the caller's
+    /// group got one: 1 ].
+    std::uint32_t slot = 0;
 
-    WARPHEAP_HD bool is_left_over() const { return chunk == none && slot != 0; }
+    WARPHEAP_HD bool is_left_over() const { return chunk == none && (slot & 1) != 0; }
   };
 
   WARPHEAP_DEVICE warpheap_slot_claims(const supply& from, std::uint32_t of)
@@ -96,7 +98,9 @@ class warpheap_slot_claims {
     turn.bits = team.broadcast(turn.bits);
     const bool dry = turn.is_dry();
     place got = take_together(team, wants, turn.number(), dry, fresh);
-    return team.any(dry) ? take_alone(team, wants, turn.number(), got) : got;
+    if (team.any(dry)) return take_alone(team, wants, turn.number(), got);
+    if (got.chunk == none) got.slot |= turn.number() << 1;
+    return got;
   }
 
   /// Slots of the word whose turn it is, for a part of a warp that wants one class, in a heap with

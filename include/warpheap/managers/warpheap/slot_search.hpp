@@ -126,7 +126,8 @@ class warpheap_slot_search {
         got = simt::call_apart(&take_in_turn_apart, of_, supply_.copy(), own_turn());
       }
       if (got.chunk == none) {
-        got = simt::call_apart(&take_again_apart, own_turn(), left_over, of_, supply_.copy());
+        const std::uint32_t saw = got.slot | (left_over ? 1u : 0u);
+        got = simt::call_apart(&take_again_apart, own_turn(), saw, of_, supply_.copy());
       }
     }
     if (got.chunk == none) got = simt::call_apart(&take_more_apart, of_, supply_.copy());
@@ -141,12 +142,14 @@ class warpheap_slot_search {
   }
   /// The same after the class may have grown. In a class that keeps an order, the next slots in it;
   /// other turns first, if words have room: blocks were freed, and the order only goes on to new
-  /// chunks.
-  WARPHEAP_RARE static place take_again_apart(std::uint32_t at, bool left_over, std::uint32_t of,
+  /// chunks. \param saw `place::slot` of the turns that have found nothing
+  WARPHEAP_RARE static place take_again_apart(std::uint32_t at, std::uint32_t saw, std::uint32_t of,
                                               const supply& from) {
+    const bool was_spoiled = simt::call_apart(&drop_hint_apart, saw >> 1, of, from);
     const bool ordered = ordered_words(from, of).keeps_order();
     // If words suit warps, a part of a warp is left over only in a class with too few of them.
-    const bool turns_on = ordered && left_over && !from.classes().slots(of).suits_warps();
+    const bool left_over = (saw & 1) != 0 && !from.classes().slots(of).suits_warps();
+    const bool turns_on = ordered && (was_spoiled || left_over);
     place got;
     for (int turns = 0; turns < left_over_turns; ++turns) {
       if (!turns_on || got.chunk != none) continue;
@@ -157,6 +160,20 @@ class warpheap_slot_search {
     if (wants) got = next;
     if (!ordered) got = simt::call_apart(&grow_ahead_apart, from, of, false);
     return got.chunk != none ? got : simt::call_apart(&take_in_turn_apart, of, from, at);
+  }
+  /// Whether the hint of a turn led to no chunk of the class: then it is gone, lest the next warp
+  /// come here for it. By one lane for those of a class, as each drops a hint. A collective of those
+  /// that call together, for any classes.
+  WARPHEAP_RARE static bool drop_hint_apart(std::uint32_t turn, std::uint32_t of,
+                                            const supply& from) {
+    const simt::group team = simt::coalesced(&from.whole());
+    const simt::group same = team.match(of);
+    bool was_spoiled = false;
+    if (turn != 0 && same.is_leader()) {
+      was_spoiled = from.classes().drop_hint(of, turn, from.classes().slots(of).words);
+    }
+    team.sync();
+    return team.shuffle(static_cast<std::uint32_t>(was_spoiled), same.leader()) != 0;
   }
   WARPHEAP_RARE static place take_ordered_apart(bool wants, std::uint32_t of, const supply& from) {
     return ordered_words(from, of).take(wants);
@@ -218,16 +235,21 @@ class warpheap_slot_search {
   /// What remains when a first look has found nothing. A collective of those that call together,
   /// for any classes: those that have looked in different ways may meet here, so it is not a part
   /// of `take_more`. \param is_part whether the caller is a part of a warp in a heap that seemed
-  /// dry: then the request is over when there are other offers than were `made`
+  /// dry: then the request is over when there are other offers than were `made`, and no chunks
   ///
   /// Ends: turns are bounded. While there are chunks, each turn makes it likelier that the next one
   /// requests a chunk, and a turn that requests one in vain has lost to a lane that got it, or that
-  /// is about to use a chunk. Lanes wait for a limited time, and for those that called with them.
+  /// is about to use a chunk, or has cleared as many words of the empties as it may. Once a request
+  /// may have cleared as many as there are, its turns count as looks, although others may note
+  /// chunks all the time. Lanes wait for a limited time, and for those that called with them.
   WARPHEAP_DEVICE place search_on(bool is_part, std::uint32_t made) const {
     shared_steps steps{simt::coalesced(&supply_.whole())};
     // Counted so that there are as many left for either kind of caller.
     int looks = is_part ? Config.most_looks - Config.part_looks : 0;
     bool gives_up = false;
+    // In a small heap a few more, since there it loses single chunks to others.
+    const std::uint32_t all = supply_.empties().leaf_words() + 16;
+    std::uint32_t cleared = 0;
     for (int turn = 0; turn < most_turns && steps.team.any(steps.going); ++turn) {
       auto next = step::wait;
       if (steps.going) {
@@ -237,14 +259,13 @@ class warpheap_slot_search {
         const int look = is_part ? class_growth::moves::first_of_part + turn : turn;
         steps.got = class_growth(supply_, of_).grow(taken, look);
         if (next == step::wait) simt::backoff(wait_ns);
-        if (next == step::none_left) {
-          steps.going = !simt::call_apart(&are_out_apart, of_, supply_);
-          // A look for a chunk that ended at its bound has not seen that there is none.
-          if (steps.going && !supply_.seems_to_have_chunks()) {
-            if (!is_part && looks == 0) made = supply_.offers().made(of_);
-            simt::backoff(pause_ns << (looks < most_paused ? looks : most_paused));
-            ++looks;
-          }
+        if (next == step::none_left) steps.going = !simt::call_apart(&are_out_apart, of_, supply_);
+        const bool in_vain = next != step::wait && taken == step::none_left;
+        if (in_vain && next != step::none_left) cleared += class_growth::words_at_look(look);
+        if (steps.going && in_vain && (next == step::none_left || cleared >= all)) {
+          if (!is_part && looks == 0) made = supply_.offers().made(of_);
+          simt::backoff(pause_ns << (looks < most_paused ? looks : most_paused));
+          ++looks;
         }
       }
       steps.end();
@@ -258,8 +279,10 @@ class warpheap_slot_search {
       // While no lane frees, what a lane loses serves another request, and there may be as many
       // slots as requests, so it looks on. While blocks are freed and taken, it might never end.
       const bool freed = (is_part || looks != 0) && supply_.offers().has_made(of_, made);
-      gives_up = looks >= (freed ? Config.most_looks : Config.most_undisturbed);
-      steps.going = !gives_up && !(is_part && freed && !supply_.seems_to_have_chunks());
+      gives_up = turn + 1 == most_turns ||
+                 looks >= (freed ? Config.most_looks : Config.most_undisturbed);
+      const bool no_chunks = cleared >= all || !supply_.seems_to_have_chunks();
+      steps.going = !gives_up && !(is_part && freed && no_chunks);
     }
     steps.going = steps.got.chunk == none && gives_up;
     if (!steps.team.any(steps.going)) return steps.got;

@@ -248,7 +248,7 @@ class warpheap_manager {
     of_classes.trees = cursor.take<std::uint64_t>(
         bitmap_tree::words_for(universe) * std::size_t{sizes.count()}, 128);
     of_classes.hints =
-        cursor.take<std::uint32_t>(classes::hint_words(universe) * sizes.count(), 128);
+        cursor.take<std::uint32_t>(warpheap_class_hints::words_for(universe) * sizes.count(), 128);
     of_classes.entries = cursor.take<std::uint32_t>(universe, 128);
     const std::size_t tree_words = bitmap_tree::words_for(universe);
     where.pool = warpheap_chunk_set(cursor.take<std::uint64_t>(tree_words, 128), universe);

@@ -43,13 +43,14 @@ class warpheap_word_marks {
     if (in.is_open(of, chunk)) open.insert(chunk);  // what was listed before is seen now
   }
   /// Slots of a word were freed that was marked then. The first few are offered; if more follow,
-  /// the whole word serves requests faster. With an empty pool all are: a listed word draws crowds.
+  /// the whole word serves requests faster. If next to nothing is left of the heap, all are: a
+  /// listed word draws crowds.
   /// Inline, because near exhaustion it is what a free does (docs/decisions/0034).
   WARPHEAP_DEVICE static void find_again(const supply& in, std::uint32_t of, std::uint32_t chunk,
                                          std::uint32_t number, std::uint64_t before,
                                          std::uint64_t bits) {
     const std::uint64_t all = chunks::slots_in(in.classes().slots(of), number);
-    const bool few = popcount(bits) == 1 && (in.whole().seems_dry() || in.eighths_in_pool() == 0 ||
+    const bool few = popcount(bits) == 1 && (in.whole().seems_dry() || in.parts_left(of) < 8 ||
                                              popcount(all & ~(before & ~bits)) <= most_offered);
     if (few && in.offers().make(of, chunk * in.chunks().stride() + number)) return;
     unmark(in, of, chunk, number);

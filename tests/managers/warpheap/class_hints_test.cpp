@@ -3,6 +3,7 @@
 #include "any_schedule.hpp"
 #include "machine.hpp"
 
+#include "warpheap/managers/warpheap/class_hints.hpp"
 #include "warpheap/managers/warpheap/classes.hpp"
 #include "warpheap/simt/cpu/explorer.hpp"
 
@@ -50,7 +51,7 @@ class class_of_chunks : public ::testing::Test {
   warpheap_size_classes sizes{14};
   std::vector<classes::record> records = std::vector<classes::record>(sizes.count());
   std::vector<std::uint32_t> hints =
-      std::vector<std::uint32_t>(classes::hint_words(universe) * sizes.count());
+      std::vector<std::uint32_t>(warpheap_class_hints::words_for(universe) * sizes.count());
   std::vector<std::uint32_t> entries = std::vector<std::uint32_t>(universe);
   std::vector<std::uint64_t> trees =
       std::vector<std::uint64_t>(bitmap_tree::words_for(universe) * sizes.count());
@@ -70,9 +71,9 @@ TEST_F(class_of_chunks, the_last_hint_takes_the_place_of_one_that_leaves) {
 TEST_F(class_of_chunks, one_without_a_hint_gets_one_again) {
   in_a_lane([this] {
     all.remove(0, 3);
-    all.name_again(0, 3);
-    all.name_again(0, 3);
-    all.name_again(0, 5);
+    all.hints(0).name_again(3);
+    all.hints(0).name_again(3);
+    all.hints(0).name_again(5);
   });
   EXPECT_EQ(all_hinted(), (chunk_list{1, 2, 3, 4, 5, 6, 7, 8}));
 }
@@ -80,8 +81,8 @@ TEST_F(class_of_chunks, one_without_a_hint_gets_one_again) {
 // What follows the hints of the class are those of the next one.
 TEST_F(class_of_chunks, without_an_entry_one_has_no_hint_of_another_class) {
   entries[20] = universe;
-  hints[classes::hint_words(universe)] = 20;
-  in_a_lane([this] { all.name_again(0, 20); });
+  hints[warpheap_class_hints::words_for(universe)] = 20;
+  in_a_lane([this] { all.hints(0).name_again(20); });
   EXPECT_EQ(hinted(8), 20u);
   EXPECT_EQ(population(), 9u);
 }
@@ -93,7 +94,7 @@ TEST_F(class_of_chunks, counts_no_more_hints_than_there_are_chunks_and_no_fewer_
     add(3);
     records[0].turns.population = universe;
     entries[5] = universe;
-    all.name_again(0, 5);
+    all.hints(0).name_again(5);
   });
   EXPECT_EQ(population(), universe);
   EXPECT_EQ(hinted(0), 1u);
@@ -156,6 +157,87 @@ TEST_F(class_of_chunks, two_may_leave_at_the_same_time) {
   }
   // Of a lane that stands still for long, a hint may be spoiled.
   EXPECT_LE(spoiled, schedules / 100) << spoiled;
+}
+
+TEST_F(class_of_chunks, a_turn_that_leads_to_no_chunk_drops_its_hint) {
+  entries[3] = universe;
+  in_a_lane([this] {
+    constexpr std::uint32_t words = 1;
+    for (std::uint32_t turn = 16; turn < 200; ++turn) {
+      const bool is_spoiled = all.hinted(0, turn, words, true).chunk == 3;
+      EXPECT_EQ(all.drop_hint(0, turn, words), is_spoiled) << turn;
+    }
+  });
+  EXPECT_EQ(all_hinted(), (chunk_list{1, 2, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(entries[8], 2u);
+}
+
+TEST_F(class_of_chunks, the_last_hint_is_dropped_as_well) {
+  entries[8] = universe;
+  in_a_lane([this] {
+    EXPECT_FALSE(all.hints(0).drop(6));
+    EXPECT_TRUE(all.hints(0).drop(7));
+    EXPECT_TRUE(all.hints(0).drop(7));  // it is none any more
+  });
+  EXPECT_EQ(all_hinted(), (chunk_list{1, 2, 3, 4, 5, 6, 7}));
+}
+
+TEST_F(class_of_chunks, without_hints_a_turn_drops_none) {
+  records[0].turns.population = 0;
+  in_a_lane([this] { EXPECT_FALSE(all.drop_hint(0, 17, 1)); });
+  EXPECT_EQ(population(), 0u);
+}
+
+/// Two lanes at the same time, in schedules that each begin with the same state.
+class hints_of_two_lanes : public class_of_chunks {
+ protected:
+  /// How many of them are wrong in the end.
+  int count_wrong(const auto& lane, const auto& is_right) {
+    const std::vector<classes::record> records_before = records;
+    const std::vector<std::uint32_t> hints_before = hints, entries_before = entries;
+    simt::explorer two({2, 1}, 10'000);
+    int wrong = 0;
+    for (std::uint64_t seed = 1; seed <= count; ++seed) {
+      std::copy(records_before.begin(), records_before.end(), records.begin());
+      std::copy(hints_before.begin(), hints_before.end(), hints.begin());
+      std::copy(entries_before.begin(), entries_before.end(), entries.begin());
+      const auto outcome = two.run(any_schedule(seed), lane);
+      EXPECT_EQ(outcome.stuck, "") << seed;
+      wrong += is_right() ? 0 : 1;
+    }
+    return wrong;
+  }
+  static constexpr std::uint64_t count = WARPHEAP_TEST_SANITIZED ? 300 : 2000;
+};
+
+// A lane that adds a chunk has counted its hint, and has yet to write it.
+TEST_F(hints_of_two_lanes, one_that_is_about_to_be_written_is_not_dropped) {
+  const auto lane = [this] {
+    if (simt::block_rank() == 0) {
+      add(20);
+    } else if (population() == 9) {
+      all.hints(0).drop(8);
+    }
+  };
+  const int wrong =
+      count_wrong(lane, [this] { return population() == 9 && entries[hinted(8)] == 8; });
+  EXPECT_LE(wrong, static_cast<int>(count) / 100);
+}
+
+// One that leaves takes the last hint with it while another lane drops one.
+TEST_F(hints_of_two_lanes, one_is_dropped_while_a_chunk_leaves) {
+  entries[3] = universe;
+  const auto lane = [this] {
+    if (simt::block_rank() == 0) {
+      all.hints(0).remove(6);
+    } else {
+      all.hints(0).drop(2);
+    }
+  };
+  const int wrong = count_wrong(lane, [this] {
+    return population() == 6 && all_hinted() == chunk_list{1, 2, 4, 5, 7, 8};
+  });
+  EXPECT_LE(wrong, static_cast<int>(count) / 20);
 }
 
 }  // namespace
