@@ -37,35 +37,27 @@ def replay(
         help="A pool, POLICY or POLICY_in_N_parts, or a peer; may be repeated. 'list' names them.",
     ),
     upstream: str = typer.Option("", "--upstream", help="Where the pools get their memory."),
-    device: int = typer.Option(0, "--device", min=0, help="The CUDA device."),
-    initial_bytes: Optional[int] = typer.Option(
+    device: int = options.number(0, "--device", "The CUDA device.", 0),
+    initial_bytes: Optional[int] = options.number(
         None,
         "--initial-bytes",
-        min=0,
-        max=native.LARGEST_SIZE,
-        help="Bytes taken at the start (default: twice the peak, for each part).",
-    ),
-    limit_bytes: int = typer.Option(
+        "Bytes taken at the start (default: twice the peak, for each part).",
         0,
-        "--limit-bytes",
-        min=0,
-        max=native.LARGEST_SIZE,
-        help="The most bytes to take; 0: no limit.",
+        native.LARGEST_SIZE,
     ),
-    repeats: int = typer.Option(
-        3, "--repeats", min=1, help="Number of replays; the fastest one counts."
+    limit_bytes: int = options.number(
+        0, "--limit-bytes", "The most bytes to take; 0: no limit.", 0, native.LARGEST_SIZE
     ),
+    repeats: int = options.number(3, "--repeats", "Number of replays; the fastest one counts.", 1),
     smallest: bool = typer.Option(
         False, "--smallest", help="Find the smallest pool that suffices."
     ),
-    threads: int = typer.Option(0, "--threads", min=0, help="Also replay in this many threads."),
-    slots: int = typer.Option(
-        1000, "--live", min=1, max=_MOST_EVENTS, help="Number of slots of malloc-large."
+    threads: int = options.number(0, "--threads", "Also replay in this many threads.", 0),
+    slots: int = options.number(1000, "--live", "Number of slots of malloc-large.", 1, _MOST_EVENTS),
+    events: int = options.number(
+        100_000, "--events", "Number of calls of malloc-large.", 10, _MOST_EVENTS
     ),
-    events: int = typer.Option(
-        100_000, "--events", min=10, max=_MOST_EVENTS, help="Number of calls of malloc-large."
-    ),
-    seed: int = typer.Option(1, "--seed", min=0, help="Seed of malloc-large."),
+    seed: int = options.number(1, "--seed", "Seed of malloc-large.", 0),
     plot: Optional[Path] = typer.Option(
         None, "--plot", help="Draw the trace to this .png, .svg or .pdf file."
     ),

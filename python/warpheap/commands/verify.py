@@ -41,22 +41,19 @@ def verify(
     memory: List[str] = typer.Option(  # noqa: UP006
         [], "--memory", help="Explore only sc (sequentially consistent) or only weak memory."
     ),
-    schedules: Optional[int] = typer.Option(
-        None,
-        "--schedules",
-        min=1,
-        help="Schedules per combination (10,000; with --mutants 1,000,000).",
+    schedules: Optional[int] = options.number(
+        None, "--schedules", "Schedules per combination (10,000; with --mutants 1,000,000).", 1
     ),
     seconds: float = options.seconds(
         60.0, "--seconds", "Seconds per combination; with --mutants, per mutant."
     ),
-    seed: int = typer.Option(1, "--seed", min=0, max=LARGEST_SEED, help="The first seed."),
+    seed: int = options.number(1, "--seed", "The first seed.", 0, LARGEST_SEED),
     mutants: bool = typer.Option(False, "--mutants", help="Fail if a mutant survives."),
     replay: str = typer.Option(
         "", "--replay", metavar="SUBJECT/CASE/STRATEGY/MEMORY/SEED", help="Replay one schedule."
     ),
-    jobs: int = typer.Option(
-        os.cpu_count() or 1, "--jobs", min=1, help="Number of processes at a time."
+    jobs: int = options.number(
+        os.cpu_count() or 1, "--jobs", "Number of processes at a time.", 1
     ),
     build_dir: Optional[Path] = options.build_dir(),
     as_json: bool = options.json_output(),
