@@ -53,7 +53,9 @@ def replay(
         False, "--smallest", help="Find the smallest pool that suffices."
     ),
     threads: int = options.number(0, "--threads", "Also replay in this many threads.", 0),
-    slots: int = options.number(1000, "--live", "Number of slots of malloc-large.", 1, _MOST_EVENTS),
+    slots: int = options.number(
+        1000, "--live", "Number of slots of malloc-large.", 1, _MOST_EVENTS
+    ),
     events: int = options.number(
         100_000, "--events", "Number of calls of malloc-large.", 10, _MOST_EVENTS
     ),

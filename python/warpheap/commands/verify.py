@@ -52,9 +52,7 @@ def verify(
     replay: str = typer.Option(
         "", "--replay", metavar="SUBJECT/CASE/STRATEGY/MEMORY/SEED", help="Replay one schedule."
     ),
-    jobs: int = options.number(
-        os.cpu_count() or 1, "--jobs", "Number of processes at a time.", 1
-    ),
+    jobs: int = options.number(os.cpu_count() or 1, "--jobs", "Number of processes at a time.", 1),
     build_dir: Optional[Path] = options.build_dir(),
     as_json: bool = options.json_output(),
 ) -> None:

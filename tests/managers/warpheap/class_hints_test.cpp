@@ -177,7 +177,7 @@ TEST_F(class_of_chunks, the_last_hint_is_dropped_as_well) {
   in_a_lane([this] {
     EXPECT_FALSE(all.hints(0).drop(6));
     EXPECT_TRUE(all.hints(0).drop(7));
-    EXPECT_TRUE(all.hints(0).drop(7));  // it is none any more
+    EXPECT_TRUE(all.hints(0).drop(7));  // it is beyond the last
   });
   EXPECT_EQ(all_hinted(), (chunk_list{1, 2, 3, 4, 5, 6, 7}));
 }
@@ -234,9 +234,8 @@ TEST_F(hints_of_two_lanes, one_is_dropped_while_a_chunk_leaves) {
       all.hints(0).drop(2);
     }
   };
-  const int wrong = count_wrong(lane, [this] {
-    return population() == 6 && all_hinted() == chunk_list{1, 2, 4, 5, 7, 8};
-  });
+  const int wrong = count_wrong(
+      lane, [this] { return population() == 6 && all_hinted() == chunk_list{1, 2, 4, 5, 7, 8}; });
   EXPECT_LE(wrong, static_cast<int>(count) / 20);
 }
 

@@ -268,8 +268,8 @@ class warpheap_classes {
     std::uint32_t entry;  ///< of the hint
     std::uint32_t word;
   };
-  WARPHEAP_DEVICE target target_of(const turn_shape& turns, std::uint32_t hints,
-                                   std::uint32_t turn, std::uint32_t words) const {
+  WARPHEAP_DEVICE target target_of(const turn_shape& turns, std::uint32_t hints, std::uint32_t turn,
+                                   std::uint32_t words) const {
     hints = hints < universe_ ? hints : universe_;
     constexpr std::uint32_t places = warpheap_state::turn_places;
     const bool own = hints >= many_hints;

@@ -162,8 +162,8 @@ class warpheap_slot_search {
     return got.chunk != none ? got : simt::call_apart(&take_in_turn_apart, of, from, at);
   }
   /// Whether the hint of a turn led to no chunk of the class: then it is gone, lest the next warp
-  /// come here for it. By one lane for those of a class, as each drops a hint. A collective of those
-  /// that call together, for any classes.
+  /// come here for it. By one lane for those of a class, as each drops a hint. A collective of
+  /// those that call together, for any classes.
   WARPHEAP_RARE static bool drop_hint_apart(std::uint32_t turn, std::uint32_t of,
                                             const supply& from) {
     const simt::group team = simt::coalesced(&from.whole());
@@ -279,8 +279,8 @@ class warpheap_slot_search {
       // While no lane frees, what a lane loses serves another request, and there may be as many
       // slots as requests, so it looks on. While blocks are freed and taken, it might never end.
       const bool freed = (is_part || looks != 0) && supply_.offers().has_made(of_, made);
-      gives_up = turn + 1 == most_turns ||
-                 looks >= (freed ? Config.most_looks : Config.most_undisturbed);
+      gives_up =
+          turn + 1 == most_turns || looks >= (freed ? Config.most_looks : Config.most_undisturbed);
       const bool no_chunks = cleared >= all || !supply_.seems_to_have_chunks();
       steps.going = !gives_up && !(is_part && freed && no_chunks);
     }
