@@ -124,8 +124,9 @@ class warpheap_class_hints {
   }
 
  private:
-  /// How often a lane looks for the chunk that takes another one's place, and how long it waits.
-  static constexpr int most_looks = 32;
+  /// How often a lane looks for the chunk that takes another one's place, and how long it waits: it
+  /// has a chunk in hand, which others miss meanwhile.
+  static constexpr int most_looks = 8;
   static constexpr std::uint32_t pause_ns = 500;
   /// How long a hint may differ from its chunk's entry while one is being changed.
   static constexpr std::uint32_t settle_ns = 4000;
