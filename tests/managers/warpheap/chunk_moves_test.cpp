@@ -247,16 +247,20 @@ TEST(looks_for_an_empty_chunk, clear_all_words_of_the_largest_heap_in_the_end) {
   // Those of one for a run of chunks, of which each counts for four while others look: what is
   // cleared after the last one is of no use.
   using runs = warpheap_chunk_runs<warpheap_config{}>;
-  std::uint32_t for_runs = 0;
-  std::uint32_t last = 0;
-  int looks = 0;
-  while (looks < warpheap_config{}.most_undisturbed) {
-    for_runs += last;
-    ++looks;
-    last = looks > 1 ? moves::words_at_look(looks) : 0;
-    looks = runs::looks_beside_crowd(looks);
+  for (std::uint32_t all = 1; all <= (1u << warpheap_manager<>::classes::most_chunks_log2) / 64;
+       ++all) {
+    std::uint32_t for_runs = 0;
+    std::uint32_t last = 0;
+    int count = 0;
+    for (int looks = 0; looks < warpheap_config{}.most_undisturbed; ++count) {
+      for_runs += last;
+      ++looks;
+      last = looks > 1 ? moves::words_at_look(looks) : 0;
+      looks = runs::looks_beside_crowd(looks, all);
+    }
+    EXPECT_GE(for_runs, all);
+    EXPECT_EQ(count, all <= moves::words_at_look(9) ? 4 : 5) << all;
   }
-  EXPECT_GE(for_runs, (1u << warpheap_manager<>::classes::most_chunks_log2) / 64);
   // The looks of a request whose memory is not freed by others.
   std::uint32_t words = 0;
   for (int look = 0; look < warpheap_config{}.most_undisturbed; ++look) {

@@ -57,17 +57,20 @@ class warpheap_chunk_runs {
           together(team, [&] { return supply_.claims_returned_since(before); });
       if (in_vain) {
         going = collects || others != 0;
-        if (others > crowd) looks = looks_beside_crowd(looks);
+        if (others > crowd) looks = looks_beside_crowd(looks, supply_.empties().leaf_words());
       }
       simt::backoff(wait_ns);
     }
   }
 
-  /// As how many looks `looks` count whose last one met a crowd. Another one follows unless there
-  /// were as many before it: it may find what was behind the words that were just cleared.
-  WARPHEAP_HD static constexpr int looks_beside_crowd(int looks) {
+  /// As how many looks `looks` count whose last one met a crowd. If the one before it may not have
+  /// cleared all `words` of the empties, another one follows, which may find what was behind them.
+  WARPHEAP_HD static constexpr int looks_beside_crowd(int looks, std::uint32_t words) {
+    using moves = warpheap_chunk_moves<Config>;
     const int next = looks + crowded_look - 1;
-    return next < most_looks || looks >= most_looks ? next : most_looks - 1;
+    const bool ends = next < most_looks || looks >= most_looks ||
+                      words <= moves::words_at_look(looks - crowded_look);
+    return ends ? next : most_looks - 1;
   }
 
   /// A collective of those that call together.
