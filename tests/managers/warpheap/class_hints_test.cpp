@@ -182,6 +182,18 @@ TEST_F(class_of_chunks, the_last_hint_is_dropped_as_well) {
   EXPECT_EQ(all_hinted(), (chunk_list{1, 2, 3, 4, 5, 6, 7}));
 }
 
+TEST_F(class_of_chunks, with_all_chunks_of_the_heap_a_wrong_hint_is_dropped) {
+  in_a_lane([this] {
+    for (std::uint32_t chunk = 9; chunk < universe; ++chunk) add(chunk);
+    add(0);
+  });
+  ASSERT_EQ(population(), universe);
+  entries[3] = universe;
+  in_a_lane([this] { EXPECT_TRUE(all.hints(0).drop(2)); });
+  EXPECT_EQ(population(), universe - 1);
+  EXPECT_EQ(all_hinted().count(3), 0u);
+}
+
 TEST_F(class_of_chunks, without_hints_a_turn_drops_none) {
   records[0].turns.population = 0;
   in_a_lane([this] { EXPECT_FALSE(all.drop_hint(0, 17, 1)); });
