@@ -194,6 +194,16 @@ TEST_F(class_of_chunks, with_all_chunks_of_the_heap_a_wrong_hint_is_dropped) {
   EXPECT_EQ(all_hinted().count(3), 0u);
 }
 
+// Lanes that each gave a chunk a hint at the same time.
+TEST_F(class_of_chunks, a_count_of_more_hints_than_chunks_comes_down_as_they_leave) {
+  records[0].turns.population = universe + 1;
+  in_a_lane([this] {
+    EXPECT_EQ(all.remove(0, 2), universe);
+    EXPECT_EQ(all.remove(0, 3), universe - 1);
+  });
+  EXPECT_EQ(population(), universe - 1);
+}
+
 TEST_F(class_of_chunks, without_hints_a_turn_drops_none) {
   records[0].turns.population = 0;
   in_a_lane([this] { EXPECT_FALSE(all.drop_hint(0, 17, 1)); });

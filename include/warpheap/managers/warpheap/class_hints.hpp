@@ -78,11 +78,13 @@ class warpheap_class_hints {
     // One atomic: when another class needs thousands of these chunks, a compare-exchange that is
     // repeated takes a microsecond for each (docs/decisions/0059).
     const std::uint32_t last = count().fetch_sub(1, simt::order::relaxed) - 1;
-    // Should the count of hints be wrong, it stays above zero, but for a moment.
-    if (last >= universe_) {
+    // Should the count of hints be wrong, it stays above zero, but for a moment; and if it is more
+    // than there are chunks, it comes down without a hint to move.
+    if (last >> 31 != 0) {
       count().fetch_add(1, simt::order::relaxed);
       return 0;
     }
+    if (last >= universe_) return last;
     for (looks = 0; entry != last && looks < most_looks; ++looks) {
       if (move(last, entry)) break;
       simt::backoff(pause_ns);
