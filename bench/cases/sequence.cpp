@@ -2,6 +2,7 @@
 #include "bench/host/support.hpp"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 namespace warpheap::bench {
@@ -13,10 +14,11 @@ constexpr field<double> slowest_malloc_ms{
      .unit = "ms",
      .about = "malloc of the size that takes longest, median of the warm runs",
      .better = "less"}};
-constexpr field<std::uint64_t> slowest_malloc_size{{.name = "slowest_malloc_size",
-                                                    .unit = "bytes",
-                                                    .about = "that size",
-                                                    .role = field_role::detail}};
+constexpr field<std::uint64_t> slowest_malloc_size{
+    {.name = "slowest_malloc_size",
+     .unit = "bytes",
+     .about = "that size; of mixed sizes, the largest",
+     .role = field_role::detail}};
 constexpr field<double> slowest_free_ms{
     {.name = "slowest_free_ms",
      .unit = "ms",
@@ -24,84 +26,133 @@ constexpr field<double> slowest_free_ms{
      .better = "less"}};
 constexpr field<std::uint64_t> slowest_free_size{{.name = "slowest_free_size",
                                                   .unit = "bytes",
-                                                  .about = "that size",
+                                                  .about = "that size; of mixed sizes, the largest",
                                                   .role = field_role::detail}};
 
 constexpr field<double> malloc_over_fresh{
     {.name = "malloc_over_fresh",
      .unit = "times",
-     .about = "malloc over that of a heap which has seen no other size, medians; of the size that "
+     .about = "malloc over that of a heap which has seen no other size, medians; of the turn that "
               "suffers most",
      .better = "less"}};
+constexpr field<std::string> malloc_over_fresh_of{{.name = "malloc_over_fresh_of",
+                                                   .about = "the sizes of that turn",
+                                                   .role = field_role::detail}};
 constexpr field<double> free_over_fresh{
     {.name = "free_over_fresh", .unit = "times", .about = "free, likewise", .better = "less"}};
+constexpr field<std::string> free_over_fresh_of{
+    {.name = "free_over_fresh_of", .about = "the sizes of that turn", .role = field_role::detail}};
 
-/// The medians of the warm launches of one size.
-struct size_times {
-  std::uint64_t size = 0;
+constexpr parameter<std::string_view> turns{
+    {.name = "turns",
+     .about =
+         "'powers': of two; 'any': then sizes in between, then all sizes mixed, and the powers "
+         "of two from the largest down",
+     .role = field_role::facet,
+     .phrase = "sizes in turn: {}"},
+    {.choices = {"powers", "any"}},
+    "powers"};
+
+/// What all requests of a turn ask for: one size, or any from `least` to `most`.
+struct sizes_of_turn {
+  std::uint64_t least;
+  std::uint64_t most;
+
+  std::string text() const {
+    return std::to_string(least) + (least == most ? "" : " to " + std::to_string(most)) + " B";
+  }
+};
+
+std::vector<sizes_of_turn> all_turns(const parameters& chosen) {
+  const std::uint64_t least = chosen[given::size_min];
+  const std::uint64_t most = chosen[given::size_max];
+  std::vector<sizes_of_turn> powers;
+  for (std::uint64_t size = least; size <= most; size *= 2) powers.push_back({size, size});
+  std::vector<sizes_of_turn> all = powers;
+  if (chosen[turns] == "any") {
+    for (const auto& [power, same] : powers) {
+      for (const std::uint64_t size : {power * 5 / 4, power * 3 / 2}) {
+        if (size <= most) all.push_back({size, size});
+      }
+    }
+    all.push_back({least, most});
+    all.insert(all.end(), powers.rbegin(), powers.rend());
+  }
+  return all;
+}
+
+/// The medians of the warm launches of one turn, and the longest of all.
+struct turn_times {
+  sizes_of_turn sizes;
   double malloc_ms = 0;
   double free_ms = 0;
   double longest_ms = 0;
 };
 
-size_times measure_size(const case_run& c, test_heap& heap, std::uint64_t size, tally& wrong) {
+turn_times measure_turn(const case_run& c, test_heap& heap, sizes_of_turn sizes, tally& wrong) {
   request_batch batch = batch_of(c.chosen, c.chosen[given::threads]);
-  batch.size_min = batch.size_max = size;
+  batch.size_min = sizes.least;
+  batch.size_max = sizes.most;
   const block_table blocks(c.on, batch);
   const batch_times took = serve_and_free(c, heap, blocks, wrong);
-  return {size, summarize_warm(took.malloc_ms).median, summarize_warm(took.free_ms).median,
+  return {sizes, summarize_warm(took.malloc_ms).median, summarize_warm(took.free_ms).median,
           longest_of({took.malloc_ms, took.free_ms})};
 }
 
-/// One size after another in one heap, and then each in a heap of its own: how much the sizes
+/// One turn after another in one heap, and then each in a heap of its own: how much the sizes
 /// before slow a size down.
 measurement measure_sequence(const case_run& c) {
   tally wrong;
-  std::vector<size_times> in_turn;
+  std::vector<turn_times> in_turn;
   {
     const auto heap = open_heap(c);
-    for (std::uint64_t size = c.chosen[given::size_min]; size <= c.chosen[given::size_max];
-         size *= 2) {
-      in_turn.push_back(measure_size(c, *heap, size, wrong));
+    for (const sizes_of_turn& sizes : all_turns(c.chosen)) {
+      in_turn.push_back(measure_turn(c, *heap, sizes, wrong));
     }
   }
-  double malloc_ratio = 0;
-  double free_ratio = 0;
-  for (const size_times& used : in_turn) {
+  std::vector<double> malloc_ratios;
+  std::vector<double> free_ratios;
+  for (const turn_times& used : in_turn) {
     const auto heap = open_heap(c);
-    const size_times fresh = measure_size(c, *heap, used.size, wrong);
-    malloc_ratio = std::max(malloc_ratio, used.malloc_ms / fresh.malloc_ms);
-    free_ratio = std::max(free_ratio, used.free_ms / fresh.free_ms);
+    const turn_times fresh = measure_turn(c, *heap, used.sizes, wrong);
+    malloc_ratios.push_back(used.malloc_ms / fresh.malloc_ms);
+    free_ratios.push_back(used.free_ms / fresh.free_ms);
   }
-  const size_times malloc = *std::ranges::max_element(in_turn, {}, &size_times::malloc_ms);
-  const size_times free = *std::ranges::max_element(in_turn, {}, &size_times::free_ms);
-  const size_times longest = *std::ranges::max_element(in_turn, {}, &size_times::longest_ms);
+  const turn_times malloc = *std::ranges::max_element(in_turn, {}, &turn_times::malloc_ms);
+  const turn_times free = *std::ranges::max_element(in_turn, {}, &turn_times::free_ms);
+  const turn_times longest = *std::ranges::max_element(in_turn, {}, &turn_times::longest_ms);
+  const auto malloc_ratio = std::ranges::max_element(malloc_ratios);
+  const auto free_ratio = std::ranges::max_element(free_ratios);
   measurement row;
   wrong.put_into(row);
   row.add(slowest_malloc_ms, malloc.malloc_ms);
-  row.add(slowest_malloc_size, malloc.size);
+  row.add(slowest_malloc_size, malloc.sizes.most);
   row.add(slowest_free_ms, free.free_ms);
-  row.add(slowest_free_size, free.size);
-  row.add(malloc_over_fresh, malloc_ratio);
-  row.add(free_over_fresh, free_ratio);
+  row.add(slowest_free_size, free.sizes.most);
+  row.add(malloc_over_fresh, *malloc_ratio);
+  row.add(malloc_over_fresh_of, in_turn[malloc_ratio - malloc_ratios.begin()].sizes.text());
+  row.add(free_over_fresh, *free_ratio);
+  row.add(free_over_fresh_of, in_turn[free_ratio - free_ratios.begin()].sizes.text());
   row.add(fields::longest_ms, longest.longest_ms);
   return row;
 }
 
 const case_registration sequence{
     {.name = "sequence",
-     .about =
-         "all powers of two from size_min to size_max in turn in one heap, several launches each; "
-         "then each in a new heap",
+     .about = "all powers of two from size_min to size_max, and other sizes, in turn in one heap, "
+              "several "
+              "launches each; then each in a new heap",
      .parameters = {{&given::threads, "1024"},
                     {&given::size_min, "16"},
                     {&given::size_max, "8192"},
+                    {&turns, "powers"},
                     {&given::heap_bytes, ""},
                     {&given::iterations, "10"},
                     {&given::seed, "1"}},
      .needs = {&needs::bytes, &needs::frees},
      .fields = {&slowest_malloc_ms, &slowest_malloc_size, &slowest_free_ms, &slowest_free_size,
-                &malloc_over_fresh, &free_over_fresh, &fields::longest_ms},
+                &malloc_over_fresh, &malloc_over_fresh_of, &free_over_fresh, &free_over_fresh_of,
+                &fields::longest_ms},
      .run = measure_sequence}};
 
 }  // namespace

@@ -254,7 +254,10 @@ def _scattered_frees(scale: Scale) -> Iterator[Parameters]:
 
 def _sequence(scale: Scale) -> Iterator[Parameters]:
     threads = 1 << scale.max_threads_log2 if scale.full else KIB
-    yield {"threads": threads, **_size(SMALLEST, 8 * KIB), **_timed(scale)}
+    in_turn = {"threads": threads, **_size(SMALLEST, 8 * KIB), **_timed(scale)}
+    yield in_turn
+    if scale.full:
+        yield {**in_turn, "turns": "any"}
 
 
 def _failing(scale: Scale) -> Iterator[Parameters]:
