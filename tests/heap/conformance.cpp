@@ -63,17 +63,13 @@ struct manager_traits<arena_blocks<rw_malloc<>>> : default_traits<arena_blocks<r
     const auto state = layout_bytes()
                            .array(1, 128)            // a copy of the handle
                            .array(1, 128 + 32 * 8);  // the only shard
-    // A piece is the largest block behind: 32 units, in which its head of 32 bytes leaves 510
-    // granules.
-    const std::size_t one_piece = rw_malloc_bytes(state, 32);
-    // Among more units, walks place pieces at random, until no more than 31 units are left in front
-    // of each piece and behind the last one. These serve one request each, a piece serves 34.
-    constexpr std::size_t many = 1024;
-    constexpr std::size_t least_pieces = ceil_div<std::size_t>(many - 31, 31 + 32);
-    return {{16, one_piece, 510, unit_bytes},
-            {240, one_piece, 34, unit_bytes},
-            {510 * 16, one_piece, 1, unit_bytes},
-            {240, rw_malloc_bytes(state, many), many + (34 - 32) * least_pieces, 31 * unit_bytes}};
+    // A piece is the largest block behind, a word of 32 units, and all words become pieces. The
+    // head of 32 bytes leaves 510 granules in each.
+    constexpr std::size_t pieces = 32;
+    const std::size_t heap_bytes = rw_malloc_bytes(state, pieces * 32);
+    return {{16, heap_bytes, pieces * 510, unit_bytes},
+            {240, heap_bytes, pieces * 34, unit_bytes},
+            {510 * 16, heap_bytes, pieces, unit_bytes}};
   }
 };
 

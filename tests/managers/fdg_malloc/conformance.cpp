@@ -33,7 +33,7 @@ struct manager_traits<fdg_malloc<Config>> {
     return {{16, heap_bytes, superblocks * (superblock / 16), superblock},
             {superblock / 2, heap_bytes, superblocks * 2, superblock},
             {superblock, heap_bytes, superblocks, superblock},
-            {2 * superblock, heap_bytes, superblocks / 2, superblock}};
+            {superblock * (superblocks / 4), heap_bytes, 4, superblock}};
   }
 };
 template <>

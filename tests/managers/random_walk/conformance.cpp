@@ -81,9 +81,13 @@ struct manager_traits<rw_malloc<Config>> : default_traits<rw_malloc<Config>> {
 
   static std::vector<capacity> capacities(const simt::device_properties& /*on*/) {
     constexpr std::size_t units = 4096;
+    constexpr std::size_t word = Config.word_bits;
     const std::size_t heap_bytes = rw_malloc_bytes({}, units, Config);
     // The bytes in front are rounded up to lines of 128 bytes, which may be two units.
-    return {{Config.unit_bytes, heap_bytes, units, std::max<std::size_t>(Config.unit_bytes, 128)}};
+    constexpr std::size_t lost = std::max<std::size_t>(Config.unit_bytes, 128);
+    // The first run of a word of units that a lane sees starts where a word does.
+    return {{Config.unit_bytes, heap_bytes, units, lost},
+            {word * Config.unit_bytes, heap_bytes, units / word, lost}};
   }
 };
 template <>
