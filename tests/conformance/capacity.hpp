@@ -42,7 +42,10 @@ class layout_bytes {
   /// With blocks that start at a multiple of `alignment`, in memory that may start at any multiple
   /// of 256.
   constexpr std::size_t then(std::size_t blocks_bytes, std::size_t alignment = 128) const {
-    return bytes_ + (alignment > 256 ? alignment - 256 : alignment - 128) + blocks_bytes;
+    const std::size_t skipped = alignment > 256   ? alignment - 256
+                                : alignment > 128 ? alignment - 128
+                                                  : 0;
+    return bytes_ + skipped + blocks_bytes;
   }
 
  private:

@@ -23,12 +23,6 @@ inline std::map<std::string, std::set<std::type_index>>& tested_managers() {
   return all;
 }
 
-/// Those of them whose traits say what a new heap must hold.
-inline std::set<std::type_index>& managers_with_capacities() {
-  static std::set<std::type_index> all;
-  return all;
-}
-
 /// A suite is a class with
 /// - `models<M>`: whether its tests are for a manager;
 /// - `fixture<M>`: the class that they are members of.

@@ -44,17 +44,6 @@ TEST(conformance_of_the_registry, every_manager_runs_the_suite_of_all_that_it_cl
   });
 }
 
-// Except for those that never say that they are full, and one whose memory is not the heap's.
-TEST(conformance_of_the_registry, every_manager_has_a_capacity_that_is_checked) {
-  if (!with_variants) GTEST_SKIP() << "this build leaves the variants of managers out";
-  managers::for_each([](auto type) {
-    using manager_type = typename decltype(type)::type;
-    if (!manager_type::about.keeps_blocks_apart() || !manager_type::about.uses_region) return;
-    EXPECT_TRUE(managers_with_capacities().contains(typeid(manager_type)))
-        << manager_type::about.name << ": its `manager_traits` do not say what a new heap holds";
-  });
-}
-
 TEST(conformance_of_the_registry, the_default_manager_is_one_of_them) {
   bool there = false;
   managers::for_each(

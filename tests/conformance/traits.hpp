@@ -37,8 +37,9 @@ struct default_traits {
   static constexpr std::uint64_t most_churn_threads = std::uint64_t{1} << 20;
 };
 
-/// Specialised in tests/managers/NAME/conformance.cpp: for a manager that differs from the
-/// defaults, and to say what a new heap of it must hold:
+/// Specialised in tests/managers/NAME/conformance.cpp, or in traits.hpp there if tests of others
+/// need it as well: to say what a new heap must hold, as managers of blocks and of warp heaps do
+/// whose memory is the heap's, and where a manager differs from the defaults.
 ///
 ///     static std::vector<capacity> capacities(const simt::device_properties& on);
 template <usable_manager M>

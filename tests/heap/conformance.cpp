@@ -2,14 +2,14 @@
 // The layers, over the manager that needs them most, and small blocks beside large ones.
 #include "conformance/configurations.hpp"
 #include "conformance/traits.hpp"
+#include "managers/halloc/traits.hpp"
 #include "managers/random_walk/rw_malloc_bytes.hpp"
+#include "managers/scatter_alloc/traits.hpp"
 #include "warpheap/heap/layers/arena_blocks.hpp"
 #include "warpheap/heap/layers/checked.hpp"
 #include "warpheap/heap/layers/counted.hpp"
 #include "warpheap/heap/layers/with_large.hpp"
-#include "warpheap/managers/halloc/halloc.hpp"
 #include "warpheap/managers/random_walk/rw_malloc.hpp"
-#include "warpheap/managers/scatter_alloc/scatter_alloc.hpp"
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -37,7 +37,7 @@ struct manager_traits<checked_rw_malloc> : default_traits<checked_rw_malloc> {
   static constexpr std::size_t refill_bytes = unit_bytes - 64;
 
   static std::vector<capacity> capacities(const simt::device_properties& /*on*/) {
-    const std::size_t granules = ceil_div<std::size_t>(rw_malloc_bytes({}, units, unit_bytes), 64);
+    const std::size_t granules = ceil_div<std::size_t>(rw_malloc_bytes({}, units), 64);
     const std::size_t heap_bytes = layout_bytes()
                                        .array(16 + 1024 * 64  // log
                                                   + 8         // turns of the quarantine
@@ -53,7 +53,23 @@ struct manager_traits<counted_rw_malloc> : default_traits<counted_rw_malloc> {
 
   static std::vector<capacity> capacities(const simt::device_properties& /*on*/) {
     const auto counts = layout_bytes().array(1, 128);
-    return {{refill_bytes, rw_malloc_bytes(counts, units, unit_bytes), units, lost_bytes}};
+    return {{refill_bytes, rw_malloc_bytes(counts, units), units, lost_bytes}};
+  }
+};
+
+template <>
+struct manager_traits<arena_blocks<rw_malloc<>>> : default_traits<arena_blocks<rw_malloc<>>> {
+  static std::vector<capacity> capacities(const simt::device_properties& /*on*/) {
+    const auto state = layout_bytes()
+                           .array(1, 128)            // a copy of the handle
+                           .array(1, 128 + 32 * 8);  // the only shard
+    // A piece is the largest block behind, a word of 32 units, and all words become pieces. The
+    // head of 32 bytes leaves 510 granules in each.
+    constexpr std::size_t pieces = 32;
+    const std::size_t heap_bytes = rw_malloc_bytes(state, pieces * 32);
+    return {{16, heap_bytes, pieces * 510, unit_bytes},
+            {240, heap_bytes, pieces * 34, unit_bytes},
+            {510 * 16, heap_bytes, pieces, unit_bytes}};
   }
 };
 
@@ -68,6 +84,18 @@ template <>
 struct manager_traits<halloc_with_large> : default_traits<halloc_with_large> {
   // Those that fill the heap are the large ones: pages.
   static constexpr std::size_t refill_bytes = 4096;
+
+  static std::vector<capacity> capacities(const simt::device_properties& on) {
+    // On both sides of the limit: 3 KiB, and pages.
+    std::vector<capacity> all{manager_traits<halloc<>>::capacities(on).back(),
+                              manager_traits<scatter_alloc<>>::capacities(on).back()};
+    for (capacity& half : all) {
+      // The large half is made of whole hundredths, and of multiples of 256 bytes.
+      half.heap_bytes = 2 * round_up<std::size_t>(half.heap_bytes, 256) + 256;
+      half.unit_bytes *= 2;
+    }
+    return all;
+  }
 };
 
 using subjects =

@@ -7,6 +7,7 @@
 #include "conformance/reference/warp_arenas.hpp"
 
 #include "conformance/objects_kernels.hpp"
+#include "conformance/traits.hpp"
 
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
@@ -16,6 +17,30 @@ namespace test {
 
 template <slot_fault Fault>
 using slots_with = object_slots<type_list<small_object, large_object>, Fault>;
+
+template <>
+struct manager_traits<warp_arenas<>> {
+  static std::vector<capacity> capacities(const simt::device_properties& /*on*/) {
+    // A warp heap is one arena, behind its words.
+    return {{16, 16 + 16384, 1024, 16}, {1000, 16 + 16384, 16, 16}};
+  }
+};
+template <>
+struct manager_traits<page_slots<>> : default_traits<page_slots<>> {
+  static std::vector<capacity> capacities(const simt::device_properties& /*on*/) {
+    constexpr std::size_t pages = 100;
+    const auto in_front = layout_bytes().trees(1, pages).array(pages, 4);
+    return {{256, in_front.then(pages * 256), pages, 256},
+            {4096, in_front.then(pages * 4096), pages, 4096}};
+  }
+};
+template <>
+struct manager_traits<aligned_bump<>> : default_traits<aligned_bump<>> {
+  static std::vector<capacity> capacities(const simt::device_properties& /*on*/) {
+    // Behind the counter, blocks at multiples of 16 with their sizes in between.
+    return {{16, 16 + 100 * (16 + 16), 100, 16}, {1024, 16 + 100 * (16 + 1024), 100, 16}};
+  }
+};
 
 using subjects =
     type_list<warp_arenas<>, slots_with<slot_fault::none>, page_slots<>, aligned_bump<>>;

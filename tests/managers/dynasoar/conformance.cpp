@@ -5,37 +5,42 @@
 #include "warpheap/managers/dynasoar/dynasoar.hpp"
 #include "warpheap/managers/dynasoar/objects.hpp"
 
+#include <bit>
+
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 
 /// Larger requests, and few slots per block.
 class coarse_dynasoar : public dynasoar<dynasoar_config{.smallest_bytes = 512, .slots = 8}> {
-  using base = dynasoar<dynasoar_config{.smallest_bytes = 512, .slots = 8}>;
-
  public:
-  using base::base;
-  static constexpr capabilities about = renamed(base::about, "dynasoar_coarse");
+  using manager = dynasoar<dynasoar_config{.smallest_bytes = 512, .slots = 8}>;
+  using manager::manager;
+  static constexpr capabilities about = renamed(manager::about, "dynasoar_coarse");
 };
 
 template <dynasoar_config Config>
 struct manager_traits<dynasoar<Config>> : default_traits<dynasoar<Config>> {
   static std::vector<capacity> capacities(const simt::device_properties& /*on*/) {
     constexpr std::size_t blocks = 500;
-    static_assert(Config.smallest_bytes * Config.slots == 1024);
+    constexpr std::size_t block_bytes = Config.smallest_bytes * Config.slots;
+    // Each type has slots twice as large as the one before, down to one.
+    constexpr int types = std::bit_width(static_cast<unsigned>(Config.slots));
     const std::size_t heap_bytes = layout_bytes()
-                                       .array(1, 8)       // moves
-                                       .array(1, 64)      // the handle
-                                       .array(15, 128)    // trees
-                                       .array(blocks, 8)  // free slots
-                                       .array(blocks, 4)  // types
-                                       .then(blocks * 1024);
+                                       .array(1, 8)                // moves
+                                       .array(1, 64)               // the handle
+                                       .array(1 + 2 * types, 128)  // trees
+                                       .array(blocks, 8)           // free slots
+                                       .array(blocks, 4)           // types
+                                       .then(blocks * block_bytes);
     std::vector<capacity> all;
-    for (const std::size_t bytes : {16, 32, 256, 1024}) {
-      all.push_back({bytes, heap_bytes, blocks * (1024 / bytes), 1024});
+    for (std::size_t bytes = Config.smallest_bytes; bytes <= block_bytes; bytes *= 2) {
+      all.push_back({bytes, heap_bytes, blocks * (block_bytes / bytes), block_bytes});
     }
     return all;
   }
 };
+template <>
+struct manager_traits<coarse_dynasoar> : manager_traits<coarse_dynasoar::manager> {};
 
 using subjects =
     configurations<type_list<dynasoar<>, dynasoar_objects<type_list<small_object, large_object>>>,

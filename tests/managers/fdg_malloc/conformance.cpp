@@ -21,6 +21,7 @@ template <fdg_config Config>
 struct manager_traits<fdg_malloc<Config>> {
   static std::vector<capacity> capacities(const simt::device_properties& on) {
     // Less than eight of the smallest SuperBlocks for a warp, so there are no larger ones.
+    constexpr std::size_t superblock = Config.least_superblock_bytes;
     const std::size_t superblocks = on.resident_threads / 32 * 4;
     const std::size_t heap_bytes = layout_bytes()
                                        .array(1, 64)  // exhaustion
@@ -28,12 +29,16 @@ struct manager_traits<fdg_malloc<Config>> {
                                        .array(superblocks, 12)  // pieces
                                        .trees(1, superblocks)
                                        .array(superblocks, 32)  // headers
-                                       .then(superblocks * 1024);
-    return {{16, heap_bytes, superblocks * 64, 1024},
-            {512, heap_bytes, superblocks * 2, 1024},
-            {1024, heap_bytes, superblocks, 1024}};
+                                       .then(superblocks * superblock);
+    return {{16, heap_bytes, superblocks * (superblock / 16), superblock},
+            {superblock / 2, heap_bytes, superblocks * 2, superblock},
+            {superblock, heap_bytes, superblocks, superblock},
+            {superblock * (superblocks / 4), heap_bytes, 4, superblock}};
   }
 };
+template <>
+struct manager_traits<fdg_of_small_superblocks>
+    : manager_traits<fdg_of_small_superblocks::manager> {};
 
 using subjects = configurations<type_list<fdg_malloc<>>, type_list<fdg_of_small_superblocks>>;
 

@@ -4,6 +4,8 @@
 #include "managers/random_walk/rw_malloc_bytes.hpp"
 #include "warpheap/managers/random_walk/random_walk.hpp"
 
+#include <algorithm>
+
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 
@@ -22,24 +24,18 @@ class wide_pages : public random_walk::bitmap_pages<Config> {
 
 /// Longer words and smaller units.
 class wide_rw_malloc : public rw_malloc<rw_malloc_config{.unit_bytes = 64, .word_bits = 64}> {
-  using base = rw_malloc<rw_malloc_config{.unit_bytes = 64, .word_bits = 64}>;
-
  public:
-  using base::base;
-  static constexpr capabilities about = renamed(base::about, "rw_malloc_64");
+  using manager = rw_malloc<rw_malloc_config{.unit_bytes = 64, .word_bits = 64}>;
+  using manager::manager;
+  static constexpr capabilities about = renamed(manager::about, "rw_malloc_64");
 };
 
-/// Pages with `bits` bits of metadata each, and `hints`.
-inline std::vector<capacity> capacities_of_pages(std::size_t bits, std::size_t hints) {
-  constexpr std::size_t pages = 1000;
+inline constexpr std::size_t page_count = 1000;
+
+inline std::vector<capacity> capacities_of_pages(const layout_bytes& in_front) {
   std::vector<capacity> all;
   for (const std::size_t bytes : {1024, 4096}) {
-    const std::size_t heap_bytes = layout_bytes()
-                                       .array(1, 64)  // search
-                                       .array(hints, 4)
-                                       .array(pages / 64 + 1, bits * 8)
-                                       .then(pages * bytes, 256);
-    all.push_back({bytes, heap_bytes, pages, bytes});
+    all.push_back({bytes, in_front.then(page_count * bytes, 256), page_count, bytes});
   }
   return all;
 }
@@ -47,26 +43,36 @@ inline std::vector<capacity> capacities_of_pages(std::size_t bits, std::size_t h
 template <>
 struct manager_traits<rw<>> : default_traits<rw<>> {
   static std::vector<capacity> capacities(const simt::device_properties& /*on*/) {
-    return capacities_of_pages(32, 0);
+    return capacities_of_pages(layout_bytes()
+                                   .array(1, 64)            // search
+                                   .array(page_count, 4));  // flags
   }
 };
-template <class M>
-struct bitmap_traits : default_traits<M> {
-  static std::vector<capacity> capacities(const simt::device_properties& /*on*/) {
-    return capacities_of_pages(1, 0);
-  }
-};
-template <>
-struct manager_traits<rw_bm<>> : bitmap_traits<rw_bm<>> {};
-template <>
-struct manager_traits<corw<>> : bitmap_traits<corw<>> {};
-template <>
-struct manager_traits<crw<>> : default_traits<crw<>> {
+template <random_walk::bitmap_config Config>
+struct bitmap_traits : default_traits<random_walk::bitmap_pages<Config>> {
   static std::vector<capacity> capacities(const simt::device_properties& on) {
     // A hint for each resident thread, or for each page that the heap could have.
-    return capacities_of_pages(1, on.resident_threads < 1000 ? on.resident_threads : 1000);
+    const std::size_t hints = Config.search == random_walk::search_kind::clustered
+                                  ? std::min<std::size_t>(on.resident_threads, page_count)
+                                  : 0;
+    constexpr std::size_t word_bits = Config.word_bits;
+    constexpr std::size_t words = ceil_div(page_count, word_bits);
+    constexpr std::size_t locks = Config.lock_map ? ceil_div(words, word_bits) : 0;
+    return capacities_of_pages(layout_bytes()
+                                   .array(1, 64)  // search
+                                   .array(hints, 4)
+                                   .array(words, word_bits / 8)
+                                   .array(locks, word_bits / 8));
   }
 };
+template <random_walk::bitmap_config Config>
+struct manager_traits<rw_bm<Config>> : bitmap_traits<Config> {};
+template <random_walk::bitmap_config Config>
+struct manager_traits<corw<Config>> : bitmap_traits<Config> {};
+template <random_walk::bitmap_config Config>
+struct manager_traits<crw<Config>> : bitmap_traits<Config> {};
+template <random_walk::bitmap_config Config>
+struct manager_traits<wide_pages<Config>> : bitmap_traits<Config> {};
 
 template <rw_malloc_config Config>
 struct manager_traits<rw_malloc<Config>> : default_traits<rw_malloc<Config>> {
@@ -75,14 +81,17 @@ struct manager_traits<rw_malloc<Config>> : default_traits<rw_malloc<Config>> {
 
   static std::vector<capacity> capacities(const simt::device_properties& /*on*/) {
     constexpr std::size_t units = 4096;
-    const std::size_t heap_bytes = rw_malloc_bytes({}, units, Config.unit_bytes);
-    return {{Config.unit_bytes, heap_bytes, units, Config.unit_bytes}};
+    constexpr std::size_t word = Config.word_bits;
+    const std::size_t heap_bytes = rw_malloc_bytes({}, units, Config);
+    // The bytes in front are rounded up to lines of 128 bytes, which may be two units.
+    constexpr std::size_t lost = std::max<std::size_t>(Config.unit_bytes, 128);
+    // The first run of a word of units that a lane sees starts where a word does.
+    return {{Config.unit_bytes, heap_bytes, units, lost},
+            {word * Config.unit_bytes, heap_bytes, units / word, lost}};
   }
 };
 template <>
-struct manager_traits<wide_rw_malloc> : default_traits<wide_rw_malloc> {
-  static constexpr std::size_t refill_bytes = 64;
-};
+struct manager_traits<wide_rw_malloc> : manager_traits<wide_rw_malloc::manager> {};
 
 using subjects = configurations<
     type_list<

@@ -12,8 +12,8 @@ struct manager_traits<reg_eff<Config>> : default_traits<reg_eff<Config>> {
   // sizes, and what is left of each is merged, or not, in the order in which lanes come.
   static constexpr std::size_t refill_bytes = Config.has_list() ? 112 : 0;
 
-  static std::vector<capacity> capacities(const simt::device_properties& on) requires(
-      Config.keeps != book_keeping::wrapping_counter) {
+  static std::vector<capacity> capacities(const simt::device_properties& on) {
+    // A counter gets to the last byte before it stops or starts again.
     if (!Config.has_list()) {
       return {{48, layout_bytes().array(1, 128).then(1000 * 48), 1000, 16}};
     }
