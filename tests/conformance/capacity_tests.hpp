@@ -3,6 +3,7 @@
 
 #include "conformance/block_fixture.hpp"
 #include "conformance/capacity.hpp"
+#include "conformance/objects_tests.hpp"
 #include "conformance/warp_heaps_tests.hpp"
 
 #include <algorithm>
@@ -154,6 +155,19 @@ CONFORMANCE_TEST(warp_heaps, one_warp_heap_can_have_all_that_the_layout_has_room
       return found.read()[0].blocks;
     });
   }
+}
+
+CONFORMANCE_TEST(objects, a_new_heap_holds_as_many_of_each_type_as_its_layout_has_room_for) {
+  expect_capacities<TypeParam>([](std::size_t heap_bytes, std::size_t bytes) {
+    const heap<TypeParam> filled(machine(), heap_bytes);
+    const device_array<tally> found(1);
+    if (bytes == sizeof(small_object)) {
+      machine().launch({1, 1}, make_until_full<TypeParam, small_object>{filled.ref(), found.get()});
+    } else {
+      machine().launch({1, 1}, make_until_full<TypeParam, large_object>{filled.ref(), found.get()});
+    }
+    return found.read()[0].blocks;
+  });
 }
 
 }  // namespace test

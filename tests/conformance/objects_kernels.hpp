@@ -49,6 +49,19 @@ struct make_objects {
   }
 };
 
+/// One lane makes objects until there is no room for another one.
+template <class M, class T>
+struct make_until_full {
+  handle<M> heap;
+  tally* found;
+
+  WARPHEAP_DEVICE void operator()() const {
+    for (std::uint64_t number = 0; heap.template make<T>(number); ++number) {
+      tally::add(found->blocks);
+    }
+  }
+};
+
 template <class M, class T>
 struct destroy_objects {
   handle<M> heap;

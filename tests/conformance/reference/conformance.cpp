@@ -26,6 +26,17 @@ struct manager_traits<warp_arenas<>> {
   }
 };
 template <>
+struct manager_traits<slots_with<slot_fault::none>> {
+  static std::vector<capacity> capacities(const simt::device_properties& /*on*/) {
+    // For each type as many slots, with two flags each, and room to align its three arrays.
+    constexpr std::size_t slots = 100;
+    constexpr std::size_t each = sizeof(small_object) + 8 + sizeof(large_object) + 8;
+    const std::size_t heap_bytes = 2 * 64 + slots * each;
+    return {{sizeof(small_object), heap_bytes, slots, each},
+            {sizeof(large_object), heap_bytes, slots, each}};
+  }
+};
+template <>
 struct manager_traits<page_slots<>> : default_traits<page_slots<>> {
   static std::vector<capacity> capacities(const simt::device_properties& /*on*/) {
     constexpr std::size_t pages = 100;
