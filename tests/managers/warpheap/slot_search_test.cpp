@@ -181,6 +181,40 @@ TEST(warpheap_slot_search, a_warp_drops_the_hint_that_led_nowhere) {
   });
 }
 
+// The next slots in the order of such a class are those of a chunk that it would get first.
+TEST(warpheap_slot_search, a_hint_that_led_nowhere_lets_no_class_with_room_grow) {
+  static constexpr warpheap_config ordered = [] {
+    warpheap_config how = small_chunks;
+    how.chunks_per_place = 16;
+    return how;
+  }();
+  const rubbish memory(64_KiB);
+  const warpheap_manager<ordered> subject(memory.all(), machine().properties(), {});
+  const auto& parts = subject.parts();
+  const std::uint32_t number = parts.classes().sizes().class_of(16);
+  const std::uint32_t& count = parts.classes().of(number).turns.population;
+  machine().launch({1, 1}, [&] {
+    subject.format(0, 1);
+    const std::uint32_t slots = parts.classes().slots(number).count;
+    const std::uint32_t first = parts.orders().first(slots);
+    std::vector<void*> blocks;
+    while (count < first + 16) blocks.push_back(subject.malloc(16));
+    for (void* const block : blocks) subject.free(block);
+    ASSERT_TRUE(parts.seems_to_have_chunks());
+    for (std::uint32_t at = 0; at < parts.orders().places(); ++at) {
+      parts.orders().go_on(number, at, 2 * count, slots);
+    }
+    for (std::uint32_t wrong = 2; wrong <= 8; wrong += 2) {
+      const std::uint32_t before = count;
+      // The last chunk is not the class's.
+      std::uint32_t& two = parts.classes().hints(number).word(wrong);
+      two = (two & 0xffff0000u) | (parts.universe() - 1);
+      for (int i = 0; i < 500 && count == before; ++i) subject.free(subject.malloc(16));
+      EXPECT_EQ(count, before - 1);
+    }
+  });
+}
+
 }  // namespace
 }  // namespace test
 WARPHEAP_END_NAMESPACE
