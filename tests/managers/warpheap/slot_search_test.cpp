@@ -158,6 +158,54 @@ TEST(warpheap_slot_search, a_request_beside_notes_of_chunks_in_use_ends_soon) {
   EXPECT_LT(steps_beside_notes<2>(1_MiB), 200'000u);
 }
 
+/// A look comes to one listed word, of which it takes none off the list, until the last one.
+constexpr warpheap_config one_visit_a_look = [] {
+  warpheap_config how = small_chunks;
+  how.chunks_per_place = 1u << 30;
+  how.most_visits = 1;
+  how.lenient_visits = how.most_lost = 1'000'000;
+  how.most_looks = how.most_undisturbed = 1000;
+  return how;
+}();
+
+// Before null, it looks at all words that are listed, also when it has no turn left. The other lane
+// notes chunks in use, so that memory never seems exhausted.
+TEST(warpheap_slot_search, a_request_looks_at_all_that_is_listed_after_its_last_turn) {
+  const rubbish memory(128_KiB);
+  const warpheap_manager<one_visit_a_look> subject(memory.all(), machine().properties(), {});
+  const auto& parts = subject.parts();
+  std::vector<void*> all;
+  const auto fill = [&](std::size_t most) {
+    subject.format(0, 1);
+    all.clear();
+    while (all.size() < most && (all.push_back(subject.malloc(60)), all.back() != nullptr)) {
+    }
+  };
+  // As many blocks as there are, and without the request that would mark words.
+  machine().launch({1, 1}, [&] {
+    fill(1'000'000);
+    fill(all.size() - 1);
+    subject.free(all[all.size() / 2]);
+  });
+  std::uint32_t has_ended = 0;
+  void* block = nullptr;
+  simt::explorer two({2, 1}, 4'000'000);
+  const auto outcome = two.run({simt::strategy::uniform, 1}, [&] {
+    const simt::atomic_ref ended(has_ended);
+    if (simt::block_rank() == 0) {
+      block = subject.malloc(60);
+      ended.store(1, simt::order::relaxed);
+      return;
+    }
+    // Ends: the other lane never waits for this one.
+    while (ended.load(simt::order::relaxed) == 0) {
+      parts.empties().insert(static_cast<std::uint32_t>(simt::noise() % parts.universe()));
+    }
+  });
+  EXPECT_EQ(outcome.stuck, "");
+  EXPECT_NE(block, nullptr);
+}
+
 // A warp whose turn leads to a chunk of others drops the hint, and looks on.
 TEST(warpheap_slot_search, a_warp_drops_the_hint_that_led_nowhere) {
   const rubbish memory(64_KiB);
