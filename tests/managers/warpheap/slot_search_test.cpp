@@ -21,8 +21,9 @@ namespace {
 
 /// Steps of a request to a full heap of which a word counts as unmarked, as if another lane was
 /// about to list it. \param undisturbed how often it looks while no lane frees \param frees before
+/// \param threads of the caller's block: a warp, or a part of one in a heap that seems dry
 template <int Undisturbed>
-std::uint64_t steps_of_a_search(int frees) {
+std::uint64_t steps_of_a_search(int frees, std::uint32_t threads = 1) {
   static constexpr warpheap_config config = [] {
     warpheap_config how = small_chunks;
     how.most_looks = 1;
@@ -41,8 +42,11 @@ std::uint64_t steps_of_a_search(int frees) {
     }
     const auto& parts = subject.parts();
     parts.classes().count_unmarked(parts.classes().sizes().class_of(16), 1);
+    if (threads != 1) parts.whole().set_dry(true);
   });
-  return steps({1, 1}, [&] { EXPECT_EQ(subject.malloc(16), nullptr); });
+  return steps({1, threads}, [&] {
+    if (simt::lane_id() == 0) EXPECT_EQ(subject.malloc(16), nullptr);
+  });
 }
 
 TEST(warpheap_slot_search, a_request_looks_as_often_as_it_may_and_then_gives_up) {
@@ -55,6 +59,7 @@ TEST(warpheap_slot_search, a_request_looks_as_often_as_it_may_and_then_gives_up)
 // Only what is freed meanwhile may have served others.
 TEST(warpheap_slot_search, a_request_looks_as_often_if_blocks_were_freed_before_it) {
   EXPECT_EQ(steps_of_a_search<9>(3), steps_of_a_search<9>(0));
+  EXPECT_EQ(steps_of_a_search<9>(3, 2), steps_of_a_search<9>(0, 2));
 }
 
 /// A heap in which nothing is free but a chunk that 128 B have left empty, behind entries of all
