@@ -206,6 +206,26 @@ TEST_F(last_of_many_entries, is_not_lost_when_its_word_is_cleared) {
   });
 }
 
+// What is empty stays noted, and in a word that is cleared nothing else.
+TEST_F(last_of_many_entries, words_are_cleared_one_after_the_other) {
+  ASSERT_GT(parts().universe(), 128u);
+  for (const std::uint32_t lanes : {1u, 5u, 32u}) {
+    restore();
+    note_all();
+    machine().launch({1, lanes}, [this] {
+      const simt::group team = simt::coalesced(&subject_);
+      if (team.is_leader()) {
+        for (std::size_t i = 0; i < slots; ++i) subject_.free(first_ + 128 * 256 + i * 16);
+      }
+      team.sync();
+      moves::clear_words(parts(), 1, 2, team.mask());
+    });
+    EXPECT_EQ(parts().empties().peek_word(1), 0u) << lanes;
+    EXPECT_EQ(parts().empties().peek_word(2), 1u) << lanes;
+    EXPECT_EQ(parts().empties().peek_word(0), ~std::uint64_t{0}) << lanes;
+  }
+}
+
 // A part of a warp makes few looks in a heap that seems dry. Here a block of its class comes and
 // goes, and the chunk is there all the time, behind others in each word.
 class empty_chunk_of_a_dry_heap : public last_empty_chunk {

@@ -161,6 +161,19 @@ TEST(warpheap_supply, an_empty_heap_is_whole_whatever_its_number_of_chunks) {
   }
 }
 
+// Drawn looks see a half of a word of the pool, of which the heap may have as many chunks.
+TEST(warpheap_supply, all_of_an_empty_heap_is_left_whatever_its_number_of_chunks) {
+  constexpr std::uint32_t look = manager::supply::chunks_type::at_a_look;
+  for (const std::uint32_t chunks : {1u, look - 1, look, look + 1, 2 * look, 64 + look}) {
+    const heap<manager> heap(machine(), 2_MiB, {.initial_bytes = chunks * chunk_bytes});
+    const manager::supply parts = heap.ref().manager().parts();
+    ASSERT_EQ(parts.backed(), chunks);
+    machine().launch({1, 1}, [&] {
+      for (int looks = 0; looks < 32; ++looks) EXPECT_EQ(parts.parts_left(0), 64) << chunks;
+    });
+  }
+}
+
 TEST(warpheap_supply, chunks_that_other_classes_have_left_empty_count) {
   const heap<manager> heap(machine(), 1_MiB);
   const manager::supply parts = heap.ref().manager().parts();

@@ -194,6 +194,22 @@ TEST_F(class_of_chunks, with_all_chunks_of_the_heap_a_wrong_hint_is_dropped) {
   EXPECT_EQ(all_hinted().count(3), 0u);
 }
 
+// Also by the lanes that add the last one of them.
+TEST_F(class_of_chunks, with_all_chunks_of_the_heap_a_growing_class_drops_wrong_hints) {
+  in_a_lane([this] {
+    for (std::uint32_t chunk = 9; chunk < universe; ++chunk) add(chunk);
+    add(0);
+  });
+  ASSERT_EQ(population(), universe);
+  entries[3] = universe;
+  for (int teams = 0; teams < 64 && population() == universe; ++teams) {
+    machine().launch({1, 32}, [this] { all.hints(0).drop_some(simt::coalesced(this)); });
+    machine().synchronize();
+  }
+  EXPECT_EQ(population(), universe - 1);
+  EXPECT_EQ(all_hinted().count(3), 0u);
+}
+
 // Lanes that each gave a chunk a hint at the same time.
 TEST_F(class_of_chunks, a_count_of_more_hints_than_chunks_comes_down_as_they_leave) {
   records[0].turns.population = universe + 1;
@@ -202,6 +218,16 @@ TEST_F(class_of_chunks, a_count_of_more_hints_than_chunks_comes_down_as_they_lea
     EXPECT_EQ(all.remove(0, 3), universe - 1);
   });
   EXPECT_EQ(population(), universe - 1);
+}
+
+// What follows the hints of the class are those of the next one, whose chunk 20 has lost its own.
+TEST_F(class_of_chunks, a_count_of_more_hints_than_chunks_names_none_of_another_class) {
+  entries[20] = universe;
+  hints[warpheap_class_hints::words_for(universe)] = 20;
+  records[0].turns.population = universe + 1;
+  in_a_lane([this] { all.remove(0, 2); });
+  EXPECT_EQ(entries[20], universe);
+  EXPECT_NE(hinted(1), 20u);
 }
 
 TEST_F(class_of_chunks, without_hints_a_turn_drops_none) {

@@ -21,8 +21,9 @@ namespace {
 
 /// Steps of a request to a full heap of which a word counts as unmarked, as if another lane was
 /// about to list it. \param undisturbed how often it looks while no lane frees \param frees before
+/// \param threads of the caller's block: a warp, or a part of one in a heap that seems dry
 template <int Undisturbed>
-std::uint64_t steps_of_a_search(int frees) {
+std::uint64_t steps_of_a_search(int frees, std::uint32_t threads = 1) {
   static constexpr warpheap_config config = [] {
     warpheap_config how = small_chunks;
     how.most_looks = 1;
@@ -41,8 +42,11 @@ std::uint64_t steps_of_a_search(int frees) {
     }
     const auto& parts = subject.parts();
     parts.classes().count_unmarked(parts.classes().sizes().class_of(16), 1);
+    if (threads != 1) parts.whole().set_dry(true);
   });
-  return steps({1, 1}, [&] { EXPECT_EQ(subject.malloc(16), nullptr); });
+  return steps({1, threads}, [&] {
+    if (simt::lane_id() == 0) EXPECT_EQ(subject.malloc(16), nullptr);
+  });
 }
 
 TEST(warpheap_slot_search, a_request_looks_as_often_as_it_may_and_then_gives_up) {
@@ -55,6 +59,7 @@ TEST(warpheap_slot_search, a_request_looks_as_often_as_it_may_and_then_gives_up)
 // Only what is freed meanwhile may have served others.
 TEST(warpheap_slot_search, a_request_looks_as_often_if_blocks_were_freed_before_it) {
   EXPECT_EQ(steps_of_a_search<9>(3), steps_of_a_search<9>(0));
+  EXPECT_EQ(steps_of_a_search<9>(3, 2), steps_of_a_search<9>(0, 2));
 }
 
 /// A heap in which nothing is free but a chunk that 128 B have left empty, behind entries of all
@@ -158,6 +163,54 @@ TEST(warpheap_slot_search, a_request_beside_notes_of_chunks_in_use_ends_soon) {
   EXPECT_LT(steps_beside_notes<2>(1_MiB), 200'000u);
 }
 
+/// A look comes to one listed word, of which it takes none off the list, until the last one.
+constexpr warpheap_config one_visit_a_look = [] {
+  warpheap_config how = small_chunks;
+  how.chunks_per_place = 1u << 30;
+  how.most_visits = 1;
+  how.lenient_visits = how.most_lost = 1'000'000;
+  how.most_looks = how.most_undisturbed = 1000;
+  return how;
+}();
+
+// Before null, it looks at all words that are listed, also when it has no turn left. The other lane
+// notes chunks in use, so that memory never seems exhausted.
+TEST(warpheap_slot_search, a_request_looks_at_all_that_is_listed_after_its_last_turn) {
+  const rubbish memory(128_KiB);
+  const warpheap_manager<one_visit_a_look> subject(memory.all(), machine().properties(), {});
+  const auto& parts = subject.parts();
+  std::vector<void*> all;
+  const auto fill = [&](std::size_t most) {
+    subject.format(0, 1);
+    all.clear();
+    while (all.size() < most && (all.push_back(subject.malloc(60)), all.back() != nullptr)) {
+    }
+  };
+  // As many blocks as there are, and without the request that would mark words.
+  machine().launch({1, 1}, [&] {
+    fill(1'000'000);
+    fill(all.size() - 1);
+    subject.free(all[all.size() / 2]);
+  });
+  std::uint32_t has_ended = 0;
+  void* block = nullptr;
+  simt::explorer two({2, 1}, 4'000'000);
+  const auto outcome = two.run({simt::strategy::uniform, 1}, [&] {
+    const simt::atomic_ref ended(has_ended);
+    if (simt::block_rank() == 0) {
+      block = subject.malloc(60);
+      ended.store(1, simt::order::relaxed);
+      return;
+    }
+    // Ends: the other lane never waits for this one.
+    while (ended.load(simt::order::relaxed) == 0) {
+      parts.empties().insert(static_cast<std::uint32_t>(simt::noise() % parts.universe()));
+    }
+  });
+  EXPECT_EQ(outcome.stuck, "");
+  EXPECT_NE(block, nullptr);
+}
+
 // A warp whose turn leads to a chunk of others drops the hint, and looks on.
 TEST(warpheap_slot_search, a_warp_drops_the_hint_that_led_nowhere) {
   const rubbish memory(64_KiB);
@@ -178,6 +231,40 @@ TEST(warpheap_slot_search, a_warp_drops_the_hint_that_led_nowhere) {
     for (int i = 0; i < 500 && count == before; ++i) subject.free(subject.malloc(16));
     EXPECT_EQ(count, before - 1);
     EXPECT_NE(of.chunk_at(2), 40u);
+  });
+}
+
+// The next slots in the order of such a class are those of a chunk that it would get first.
+TEST(warpheap_slot_search, a_hint_that_led_nowhere_lets_no_class_with_room_grow) {
+  static constexpr warpheap_config ordered = [] {
+    warpheap_config how = small_chunks;
+    how.chunks_per_place = 16;
+    return how;
+  }();
+  const rubbish memory(64_KiB);
+  const warpheap_manager<ordered> subject(memory.all(), machine().properties(), {});
+  const auto& parts = subject.parts();
+  const std::uint32_t number = parts.classes().sizes().class_of(16);
+  const std::uint32_t& count = parts.classes().of(number).turns.population;
+  machine().launch({1, 1}, [&] {
+    subject.format(0, 1);
+    const std::uint32_t slots = parts.classes().slots(number).count;
+    const std::uint32_t first = parts.orders().first(slots);
+    std::vector<void*> blocks;
+    while (count < first + 16) blocks.push_back(subject.malloc(16));
+    for (void* const block : blocks) subject.free(block);
+    ASSERT_TRUE(parts.seems_to_have_chunks());
+    for (std::uint32_t at = 0; at < parts.orders().places(); ++at) {
+      parts.orders().go_on(number, at, 2 * count, slots);
+    }
+    for (std::uint32_t wrong = 2; wrong <= 8; wrong += 2) {
+      const std::uint32_t before = count;
+      // The last chunk is not the class's.
+      std::uint32_t& two = parts.classes().hints(number).word(wrong);
+      two = (two & 0xffff0000u) | (parts.universe() - 1);
+      for (int i = 0; i < 500 && count == before; ++i) subject.free(subject.malloc(16));
+      EXPECT_EQ(count, before - 1);
+    }
   });
 }
 
