@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The order in which a class that has much of the heap hands out slots, and how many chunks it has.
+#include "rubbish.hpp"
+#include "small.hpp"
 #include "take_and_give.hpp"
 
 #include "warpheap/core/units.hpp"
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/managers/warpheap/warpheap.hpp"
+#include "warpheap/simt/cpu/explorer.hpp"
 
 #include <gtest/gtest.h>
 #include <algorithm>
@@ -305,6 +308,67 @@ TEST_F(last_ordered_class, makes_the_heap_seem_dry_when_many_find_nothing) {
     ASSERT_EQ(served(8), 0u);  // which take some of these out, and not all
   }
   machine().launch({1, 1}, [&] { EXPECT_TRUE(parts().whole().seems_dry()); });
+}
+
+// A class has lost nearly all chunks, and a multiprocessor remembers that it has them. Its lanes
+// look for slots there in vain. If their places went on as far as that, the class would take as
+// many chunks again before it has a use for them.
+TEST(ordered_words, a_place_does_not_go_on_to_chunks_that_the_class_has_lost) {
+  constexpr warpheap_config config = [] {
+    warpheap_config how = small_chunks;
+    how.chunks_per_place = 16;
+    return how;
+  }();
+  const rubbish memory(64_KiB);
+  const warpheap_manager<config> subject(memory.all(), machine().properties(), {});
+  const auto& parts = subject.parts();
+  const std::uint32_t of = parts.classes().sizes().class_of(16);
+  std::uint32_t& population = parts.classes().of(of).turns.population;
+  constexpr std::uint32_t kept = 8;
+  machine().launch({1, 1}, [&] {
+    subject.format(0, 1);
+    block_list blocks;
+    while (void* const block = subject.malloc(16)) blocks.push_back(static_cast<std::byte*>(block));
+    std::byte* const first = *std::min_element(blocks.begin(), blocks.end());
+    std::set<std::uint32_t> full;
+    for (std::uint32_t i = 0; i < kept; ++i) full.insert(parts.classes().named(of, i, 0).chunk);
+    for (std::byte* const block : blocks) {
+      if (!full.contains(static_cast<std::uint32_t>((block - first) / 256))) subject.free(block);
+    }
+    parts.orders().format(0, 1);
+  });
+  const std::uint32_t slots = parts.classes().slots(of).count;
+  const std::uint32_t places = parts.orders().places();
+  ASSERT_GT(population, 10 * kept);
+  ASSERT_GT(places, 2u);
+  const std::vector<std::byte> before = memory.contents();
+  simt::explorer two({2, 1}, 200'000);
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    std::copy(before.begin(), before.end(), memory.all().base);
+    std::uint32_t has_lost = 0;  // relaxed: it says that, and orders nothing
+    const auto outcome = two.run({simt::strategy::uniform, seed, simt::memory_model::weak}, [&] {
+      const simt::atomic_ref lost(has_lost);
+      if (simt::block_rank() != 0) {
+        for (std::uint32_t left = population - kept; left != 0; --left) {
+          warpheap_chunk_moves<config>::take(parts, 1);
+        }
+        lost.store(1, simt::order::relaxed);
+        return;
+      }
+      simt::load_hint(population);
+      // Ends: the other lane waits for nothing, and pauses let it run.
+      while (lost.load(simt::order::relaxed) == 0) simt::backoff(100);
+      for (int i = 0; i < 20; ++i) warpheap_ordered_words<config>(parts, of).take(true);
+    });
+    ASSERT_EQ(outcome.stuck, "");
+    machine().launch({1, 1}, [&] {
+      for (std::uint32_t at = 0; at < places; ++at) {
+        const auto next = parts.orders().hand_out(of, at, 0, slots, slots);
+        // Its next chunk if it has used all that the class has, or the one after that.
+        ASSERT_LE(next.chunk, population + 2 * places) << seed;
+      }
+    });
+  }
 }
 
 /// One lane of each block of eight warps allocates, in a heap with eight places.
