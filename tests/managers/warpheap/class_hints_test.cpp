@@ -78,6 +78,20 @@ TEST_F(class_of_chunks, one_without_a_hint_gets_one_again) {
   EXPECT_EQ(all_hinted(), (chunk_list{1, 2, 3, 4, 5, 6, 7, 8}));
 }
 
+// A lane that was slow to write the hint of its chunk: meanwhile another one took the hint for a
+// wrong one, and dropped it. Turns do not come to what is beyond the count.
+TEST_F(class_of_chunks, one_whose_hint_is_not_counted_gets_another_one) {
+  in_a_lane([this] {
+    const warpheap_class_hints known = all.hints(0);
+    const std::uint32_t entry = known.extend(1);
+    EXPECT_TRUE(known.drop(entry));
+    known.name(entry, 20);
+    EXPECT_EQ(population(), 8u);
+    known.name_again(20);
+  });
+  EXPECT_EQ(all_hinted(), (chunk_list{1, 2, 3, 4, 5, 6, 7, 8, 20}));
+}
+
 // What follows the hints of the class are those of the next one.
 TEST_F(class_of_chunks, without_an_entry_one_has_no_hint_of_another_class) {
   entries[20] = universe;

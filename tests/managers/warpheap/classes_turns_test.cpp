@@ -122,6 +122,30 @@ TEST(turns, of_one_place_go_through_all_words_of_few_chunks) {
   }
 }
 
+// A place has taken that many after two minutes of launches of a million lanes, and would tell its
+// lanes the opposite for as long: changes are made where place 0 says something else.
+TEST(turns, say_the_same_after_two_thousand_million_of_them) {
+  warpheap_state state;
+  bool is_right = true;
+  machine().launch({1, 1}, [&] {
+    state.format(1);
+    for (const bool is_dry : {false, true}) {
+      for (warpheap_state::turns& one : state.next) one.taken = warpheap_state::dry - 2;
+      state.set_dry(is_dry);
+      for (std::uint32_t i = 0; i < 4 * places; ++i) {
+        const auto turn = state.next_turn(i);
+        const bool is_next =
+            turn.number() == ((i / places - 2) * places + i % places & 0x7fffffffu);
+        is_right = is_right && is_next && turn.is_dry() == is_dry;
+      }
+      is_right = is_right && state.seems_dry() == is_dry;
+      state.set_dry(false);
+    }
+  });
+  machine().synchronize();
+  EXPECT_TRUE(is_right);
+}
+
 TEST(turns, say_whether_the_heap_seems_dry) {
   heap<manager> heap(device::cpu(), std::size_t{1} << 20);
   auto& state = heap.ref().manager().parts().whole();

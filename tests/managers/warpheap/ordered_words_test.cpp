@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The order in which a class that has much of the heap hands out slots, and how many chunks it has.
-#include "any_schedule.hpp"
-#include "rubbish.hpp"
-#include "small.hpp"
 #include "take_and_give.hpp"
 
 #include "warpheap/core/units.hpp"
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/managers/warpheap/warpheap.hpp"
-#include "warpheap/simt/cpu/explorer.hpp"
 
 #include <gtest/gtest.h>
 #include <algorithm>
@@ -309,38 +305,6 @@ TEST_F(last_ordered_class, makes_the_heap_seem_dry_when_many_find_nothing) {
     ASSERT_EQ(served(8), 0u);  // which take some of these out, and not all
   }
   machine().launch({1, 1}, [&] { EXPECT_TRUE(parts().whole().seems_dry()); });
-}
-
-// Of two lanes that announce the same chunks, one adds them. If those of the other one counted as
-// coming from then on, the class would not grow by what it needs any more.
-TEST(ordered_words, no_chunk_is_coming_once_all_requests_are_over) {
-  static constexpr warpheap_config in_order = [] {
-    warpheap_config how = small_chunks;
-    how.chunks_per_place = 16;
-    return how;
-  }();
-  const rubbish memory(32_KiB);
-  const warpheap_manager<in_order> subject(memory.all(), machine().properties(), {});
-  const auto& parts = subject.parts();
-  const std::uint32_t of = parts.classes().sizes().class_of(16);
-  std::uint32_t slots = 0;
-  machine().launch({1, 1}, [&] {
-    subject.format(0, 1);
-    slots = parts.classes().slots(of).count;
-    while (parts.classes().of(of).turns.population <= parts.orders().first(slots)) {
-      subject.malloc(16);
-    }
-  });
-  const auto before = memory.contents();
-  simt::explorer two({2, 1}, 100'000);
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    std::copy(before.begin(), before.end(), memory.all().base);
-    const auto outcome = two.run(any_schedule(seed), [&] {
-      for (std::uint32_t i = 0; i < 2 * slots; ++i) subject.malloc(16);
-    });
-    ASSERT_EQ(outcome.stuck, "") << seed;
-    ASSERT_EQ(parts.orders().coming(of), 0u) << seed;
-  }
 }
 
 /// One lane of each block of eight warps allocates, in a heap with eight places.

@@ -125,7 +125,7 @@ TEST_F(one_empty_chunk_of_many, is_found_by_a_part_of_a_warp_beside_frees) {
 /// Steps of a request that gets null in a full heap, while another lane notes a chunk that is in
 /// use and offers a slot that others have, all the time.
 template <int Threads>
-std::uint64_t steps_beside_notes(std::size_t bytes) {
+std::uint64_t steps_beside_notes(std::size_t bytes, std::size_t wanted = 60) {
   const rubbish memory(bytes);
   const small subject(memory.all(), machine().properties(), {});
   const auto& parts = subject.parts();
@@ -143,7 +143,7 @@ std::uint64_t steps_beside_notes(std::size_t bytes) {
     if (simt::lane_id() != 0) return;
     const simt::atomic_ref ended(has_ended);
     if (simt::block_rank() == 0) {
-      EXPECT_EQ(subject.malloc(60), nullptr);
+      EXPECT_EQ(subject.malloc(wanted), nullptr);
       ended.store(1, simt::order::relaxed);
       return;
     }
@@ -161,6 +161,13 @@ TEST(warpheap_slot_search, a_request_beside_notes_of_chunks_in_use_ends_soon) {
   EXPECT_LT(steps_beside_notes<2>(64_KiB), 100'000u);
   EXPECT_LT(steps_beside_notes<1>(64_KiB), 200'000u);
   EXPECT_LT(steps_beside_notes<2>(1_MiB), 200'000u);
+}
+
+// So does one for a whole chunk, whose looks may clear more: 680,000 steps, and more than 4
+// million.
+TEST(warpheap_slot_search, a_large_block_beside_notes_of_chunks_in_use_ends_soon) {
+  EXPECT_LT(steps_beside_notes<1>(64_KiB, 256), 100'000u);
+  EXPECT_LT(steps_beside_notes<1>(1_MiB, 256), 500'000u);
 }
 
 /// A look comes to one listed word, of which it takes none off the list, until the last one.

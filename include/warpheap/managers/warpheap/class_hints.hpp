@@ -47,11 +47,14 @@ class warpheap_class_hints {
     simt::atomic_ref(entries_[chunk]).store(place, simt::order::relaxed);
     lead(place, chunk);
   }
-  /// Gives a chunk of the class a hint unless it has one.
+  /// Gives a chunk of the class a hint unless it has one. No turn comes to one beyond the
+  /// count, and another chunk takes it later.
   WARPHEAP_DEVICE void name_again(std::uint32_t chunk) const {
-    if (leads_to(entry_of(chunk), chunk)) return;
+    const std::uint32_t entry = entry_of(chunk);
+    const std::uint32_t all = count().load(simt::order::relaxed);
+    if (entry < all && leads_to(entry, chunk)) return;
     // Otherwise it would take the first one's hint.
-    if (count().load(simt::order::relaxed) >= universe_) return;
+    if (all >= universe_) return;
     name(extend(1), chunk);
   }
 

@@ -135,8 +135,9 @@ class warpheap_ordered_words {
     mine.slots = lanes < shape.count ? lanes : shape.count;
     if (mine.draws > 1) {
       // The chunks of the last two draws are in use: turns serve lanes there, too. In a class that
-      // has lost chunks and got others by chance, that may be so for thousands.
-      const std::uint32_t has = simt::load_hint(known().population);
+      // has lost chunks and got others by chance, that may be so for thousands. Not by what the
+      // multiprocessor remembers: chunks that the class has lost since would never correct it.
+      const std::uint32_t has = chunks_now();
       const std::uint32_t last = has - has / 8;
       const std::uint32_t behind = mine.number + (1u << (mine.draws < 16 ? mine.draws : 16));
       supply_.orders().go_on(of_, mine.place, behind < last ? behind : last, shape.count);

@@ -21,7 +21,7 @@ struct warpheap_state {
   /// goes through its own words (`warpheap_classes::hinted`), so it does not matter that some are
   /// ahead of others.
   struct alignas(128) turns {
-    std::uint32_t taken;  ///< and `dry`, which a carry out of the turns may change: a hint
+    std::uint32_t taken;  ///< and `dry`, which is wrong for a moment after a carry: a hint
   };
   static constexpr std::uint32_t turn_places = 16;
   static constexpr std::uint32_t dry = std::uint32_t{1} << 31;
@@ -61,7 +61,10 @@ struct warpheap_state {
   /// The next turn of place `at % turn_places`.
   WARPHEAP_DEVICE turn next_turn(std::uint32_t at) {
     at %= turn_places;
-    const std::uint32_t taken = simt::atomic_ref(next[at].taken).fetch_add(1, simt::order::relaxed);
+    const simt::atomic_ref counter(next[at].taken);
+    const std::uint32_t taken = counter.fetch_add(1, simt::order::relaxed);
+    // The carry has changed `dry`, of this place alone: `set_dry` would not notice.
+    if ((taken | dry) == ~std::uint32_t{0}) counter.fetch_add(dry, simt::order::relaxed);
     return {(taken & dry) | (taken * turn_places & ~dry) | at};
   }
   WARPHEAP_DEVICE bool seems_dry() { return (simt::load_hint(next[0].taken) & dry) != 0; }
