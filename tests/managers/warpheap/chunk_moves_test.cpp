@@ -339,6 +339,39 @@ TEST_F(last_empty_chunk, is_noted_again_if_it_was_in_use_at_the_first_look) {
   expect_in_schedules(two, schedules, begin, lane, [&] { return !is_taken && !is_noted(1); });
 }
 
+// A lane frees two chunks and asks for one as a large block, while another lane, whose class needs
+// one chunk, takes notes of chunks in use away: it may have seen both in use, and holds both until
+// it looks again.
+TEST_F(last_empty_chunk, is_not_missed_by_a_large_block_while_another_lane_has_two_in_hand) {
+  std::byte* const second = first_ + 256;
+  machine().launch({1, 1}, [&] {
+    while (subject_.malloc(16) != nullptr) {
+    }
+    for (const std::uint32_t chunk : {1u, 2u}) {
+      for (std::size_t i = 1; i < slots; ++i) subject_.free(first_ + chunk * 256 + i * 16);
+    }
+    for (const std::uint32_t chunk : {0u, 1u, 2u}) parts().empties().insert(chunk);
+    parts().whole().chunks.released();
+  });
+  before_ = memory_.contents();
+  bool is_refused = false;
+  simt::explorer two({2, 1}, 20'000);
+  const auto begin = [&] {
+    restore();
+    is_refused = false;
+  };
+  const auto lane = [&] {
+    if (simt::block_rank() == 0) {
+      subject_.free(second);
+      subject_.free(second + 256);
+      is_refused = subject_.malloc(256) == nullptr;
+    } else {
+      subject_.malloc(64);
+    }
+  };
+  expect_in_schedules(two, schedules, begin, lane, [&] { return is_refused; });
+}
+
 // Two lanes want the chunk while a third uses a slot. One may take the chunk out of the set while
 // the other one has begun to close it, and leave it to that one, which then gives up.
 TEST_F(last_empty_chunk, is_noted_again_by_the_lane_that_gives_up_last) {

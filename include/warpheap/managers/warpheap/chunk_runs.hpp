@@ -55,8 +55,11 @@ class warpheap_chunk_runs {
       // Others hold parts of runs, or chunks that they collect, for a moment, and never wait.
       const std::uint32_t others =
           together(team, [&] { return supply_.claims_returned_since(before); });
+      const bool wants_one = in_vain && wanted.length == 1;
+      const bool may_miss =
+          team.any(wants_one) && together(team, [&] { return may_have_missed(); });
       if (in_vain) {
-        going = collects || others != 0;
+        going = collects || others != 0 || (wants_one && may_miss);
         if (others > crowd) looks = looks_beside_crowd(looks, supply_.empties().leaf_words());
       }
       simt::backoff(wait_ns);
@@ -120,6 +123,12 @@ class warpheap_chunk_runs {
   /// False if it is known that there is no such run.
   WARPHEAP_DEVICE bool is_possible(run_shape wanted) const {
     return wanted.length <= supply_.backed() && !supply_.whole().chunks.is_out(wanted.length);
+  }
+  /// Whether a class has a chunk on its way, or notes of several in hand, among which may be the
+  /// only empty one; or has put notes back since a look found none. Acquire pairs with the end of
+  /// the move: what was put back before that is seen.
+  WARPHEAP_DEVICE bool may_have_missed() const {
+    return supply_.whole().is_moving() || supply_.empties().examine_any();
   }
   /// Whether the place of a run does not matter, so that lanes can share what there is.
   WARPHEAP_DEVICE static bool is_anywhere(run_shape wanted) { return wanted.step == 1; }

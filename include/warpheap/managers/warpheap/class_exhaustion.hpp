@@ -31,6 +31,7 @@ class warpheap_class_exhaustion {
     if (seems && same.is_leader()) {
       // This was true when the multiprocessor looked: at different moments, but after this lane's
       // last acquire. In between, the last chunks may have come to the class: its count says so.
+      // A slot that was offered in between is missed (docs/null.md).
       // The count is read by a read-modify-write, which never returns an old value, and which is
       // made after the hints are known: in PTX's model, a hint does not synchronise, but it was
       // loaded from memory after the proof had arrived there, which is after everything that the
