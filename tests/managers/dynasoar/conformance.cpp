@@ -18,7 +18,7 @@ class coarse_dynasoar : public dynasoar<dynasoar_config{.smallest_bytes = 512, .
   static constexpr capabilities about = renamed(manager::about, "dynasoar_coarse");
 };
 
-/// All that stands in front of `blocks` blocks of so many types.
+/// All that stands in front of the blocks, which have one of `types` types each.
 inline layout_bytes in_front_of(std::size_t blocks, std::size_t types) {
   return layout_bytes()
       .array(1, 8)                // moves
