@@ -28,13 +28,13 @@ DESCRIPTION: dict[str, Any] = {
         },
         {"name": "whole", "kind": "flag", "role": "result"},
         {"name": "never", "kind": "number", "role": "result"},
-        {"name": "turns", "unit": "ms", "kind": "list"},
+        {"name": "visits", "unit": "ms", "kind": "list"},
     ],
     "cases": [
         {
             "name": "tree",
             "parameters": [{"name": "depth", "default": 3}],
-            "fields": ["visit_ms", "rate", "kept", "refused", "whole", "never", "turns"],
+            "fields": ["visit_ms", "rate", "kept", "refused", "whole", "never", "visits"],
         }
     ],
 }
@@ -44,7 +44,7 @@ RESULT = {
     "kept": 0.25,
     "refused": 1500,
     "whole": True,
-    "turns": [0.5, 2.0],  # in no table
+    "visits": [0.5, 2.0],  # in no table
 }
 
 
