@@ -135,7 +135,7 @@ TEST(turns, say_the_same_after_two_thousand_million_of_them) {
       for (std::uint32_t i = 0; i < 4 * places; ++i) {
         const auto turn = state.next_turn(i);
         const bool is_next =
-            turn.number() == ((i / places - 2) * places + i % places & 0x7fffffffu);
+            turn.number() == (((i / places - 2) * places + i % places) & 0x7fffffffu);
         is_right = is_right && is_next && turn.is_dry() == is_dry;
       }
       is_right = is_right && state.seems_dry() == is_dry;
