@@ -45,7 +45,9 @@ std::uint64_t steps_of_a_search(int frees, std::uint32_t threads = 1) {
     if (threads != 1) parts.whole().set_dry(true);
   });
   return steps({1, threads}, [&] {
-    if (simt::lane_id() == 0) EXPECT_EQ(subject.malloc(16), nullptr);
+    if (simt::lane_id() == 0) {
+      EXPECT_EQ(subject.malloc(16), nullptr);
+    }
   });
 }
 
