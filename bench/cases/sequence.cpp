@@ -70,8 +70,8 @@ std::vector<sizes_of_turn> all_turns(const parameters& chosen) {
   for (std::uint64_t size = least; size <= most; size *= 2) powers.push_back({size, size});
   std::vector<sizes_of_turn> all = powers;
   if (chosen[turns] == "any") {
-    for (const auto& [power, same] : powers) {
-      for (const std::uint64_t size : {power * 5 / 4, power * 3 / 2}) {
+    for (const sizes_of_turn& power : powers) {
+      for (const std::uint64_t size : {power.least * 5 / 4, power.least * 3 / 2}) {
         if (size <= most) all.push_back({size, size});
       }
     }
@@ -81,12 +81,15 @@ std::vector<sizes_of_turn> all_turns(const parameters& chosen) {
   return all;
 }
 
-/// The medians of the warm launches of one turn, and the longest of all.
+/// The medians of the warm launches of one turn, the longest of all, and how much longer they take
+/// than in a heap of their own.
 struct turn_times {
   sizes_of_turn sizes;
   double malloc_ms = 0;
   double free_ms = 0;
   double longest_ms = 0;
+  double malloc_over_fresh = 0;
+  double free_over_fresh = 0;
 };
 
 turn_times measure_turn(const case_run& c, test_heap& heap, sizes_of_turn sizes, tally& wrong) {
@@ -110,38 +113,37 @@ measurement measure_sequence(const case_run& c) {
       in_turn.push_back(measure_turn(c, *heap, sizes, wrong));
     }
   }
-  std::vector<double> malloc_ratios;
-  std::vector<double> free_ratios;
-  for (const turn_times& used : in_turn) {
+  for (turn_times& used : in_turn) {
     const auto heap = open_heap(c);
     const turn_times fresh = measure_turn(c, *heap, used.sizes, wrong);
-    malloc_ratios.push_back(used.malloc_ms / fresh.malloc_ms);
-    free_ratios.push_back(used.free_ms / fresh.free_ms);
+    used.malloc_over_fresh = used.malloc_ms / fresh.malloc_ms;
+    used.free_over_fresh = used.free_ms / fresh.free_ms;
   }
-  const turn_times malloc = *std::ranges::max_element(in_turn, {}, &turn_times::malloc_ms);
-  const turn_times free = *std::ranges::max_element(in_turn, {}, &turn_times::free_ms);
-  const turn_times longest = *std::ranges::max_element(in_turn, {}, &turn_times::longest_ms);
-  const auto malloc_ratio = std::ranges::max_element(malloc_ratios);
-  const auto free_ratio = std::ranges::max_element(free_ratios);
+  const auto most = [&](double turn_times::*what) {
+    return *std::ranges::max_element(in_turn, {}, what);
+  };
+  const turn_times malloc = most(&turn_times::malloc_ms);
+  const turn_times free = most(&turn_times::free_ms);
+  const turn_times slowed_malloc = most(&turn_times::malloc_over_fresh);
+  const turn_times slowed_free = most(&turn_times::free_over_fresh);
   measurement row;
   wrong.put_into(row);
   row.add(slowest_malloc_ms, malloc.malloc_ms);
   row.add(slowest_malloc_size, malloc.sizes.most);
   row.add(slowest_free_ms, free.free_ms);
   row.add(slowest_free_size, free.sizes.most);
-  row.add(malloc_over_fresh, *malloc_ratio);
-  row.add(malloc_over_fresh_of, in_turn[malloc_ratio - malloc_ratios.begin()].sizes.text());
-  row.add(free_over_fresh, *free_ratio);
-  row.add(free_over_fresh_of, in_turn[free_ratio - free_ratios.begin()].sizes.text());
-  row.add(fields::longest_ms, longest.longest_ms);
+  row.add(malloc_over_fresh, slowed_malloc.malloc_over_fresh);
+  row.add(malloc_over_fresh_of, slowed_malloc.sizes.text());
+  row.add(free_over_fresh, slowed_free.free_over_fresh);
+  row.add(free_over_fresh_of, slowed_free.sizes.text());
+  row.add(fields::longest_ms, most(&turn_times::longest_ms).longest_ms);
   return row;
 }
 
 const case_registration sequence{
     {.name = "sequence",
      .about = "all powers of two from size_min to size_max, and other sizes, in turn in one heap, "
-              "several "
-              "launches each; then each in a new heap",
+              "several launches each; then each in a new heap",
      .parameters = {{&given::threads, "1024"},
                     {&given::size_min, "16"},
                     {&given::size_max, "8192"},

@@ -38,8 +38,8 @@ struct default_traits {
 };
 
 /// Specialised in tests/managers/NAME/conformance.cpp, or in traits.hpp there if tests of others
-/// need it as well: to say what a new heap must hold, as managers of blocks and of warp heaps do
-/// whose memory is the heap's, and where a manager differs from the defaults.
+/// need it as well: to say what a new heap must hold, as managers do whose memory is the heap's,
+/// and where a manager differs from the defaults.
 ///
 ///     static std::vector<capacity> capacities(const simt::device_properties& on);
 template <usable_manager M>

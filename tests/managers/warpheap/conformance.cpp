@@ -55,7 +55,8 @@ struct manager_traits<warpheap_manager<Config>> : default_traits<warpheap_manage
                                        .then((chunks + 1) * chunk);  // wherever the heap lies
     std::vector<capacity> all{{4 * chunk, heap_bytes, chunks / 4, chunk}};
     constexpr std::size_t fifth = chunk / 5 / 16 * 16;
-    for (const std::size_t bytes : {std::size_t{16}, std::size_t{48}, fifth, chunk / 2, chunk}) {
+    for (const std::size_t bytes :
+         {std::size_t{16}, std::size_t{48}, chunk / 32, fifth, chunk / 2, chunk}) {
       all.push_back({bytes, heap_bytes, chunks * (chunk / bytes), chunk});
     }
     return all;

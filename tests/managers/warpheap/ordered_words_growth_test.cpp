@@ -22,13 +22,6 @@ namespace {
 
 using namespace literals;
 
-/// Keeps an order from few chunks on.
-constexpr warpheap_config small_in_order = [] {
-  warpheap_config how = small_chunks;
-  how.chunks_per_place = 16;
-  return how;
-}();
-
 // Of two lanes that announce the same chunks, one adds them. If those of the other one counted as
 // coming from then on, the class would not grow by what it needs any more.
 TEST(ordered_words, no_chunk_is_coming_once_all_requests_are_over) {

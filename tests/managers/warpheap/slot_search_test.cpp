@@ -245,13 +245,8 @@ TEST(warpheap_slot_search, a_warp_drops_the_hint_that_led_nowhere) {
 
 // The next slots in the order of such a class are those of a chunk that it would get first.
 TEST(warpheap_slot_search, a_hint_that_led_nowhere_lets_no_class_with_room_grow) {
-  static constexpr warpheap_config ordered = [] {
-    warpheap_config how = small_chunks;
-    how.chunks_per_place = 16;
-    return how;
-  }();
   const rubbish memory(64_KiB);
-  const warpheap_manager<ordered> subject(memory.all(), machine().properties(), {});
+  const warpheap_manager<small_in_order> subject(memory.all(), machine().properties(), {});
   const auto& parts = subject.parts();
   const std::uint32_t number = parts.classes().sizes().class_of(16);
   const std::uint32_t& count = parts.classes().of(number).turns.population;

@@ -24,5 +24,12 @@ inline constexpr warpheap_config small_chunks{.smallest_chunk = 256,
 
 using small = warpheap_manager<small_chunks>;
 
+/// The same, of which a class keeps an order from few chunks on.
+inline constexpr warpheap_config small_in_order = [] {
+  warpheap_config how = small_chunks;
+  how.chunks_per_place = 16;
+  return how;
+}();
+
 }  // namespace test
 WARPHEAP_END_NAMESPACE
