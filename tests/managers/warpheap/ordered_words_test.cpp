@@ -236,7 +236,8 @@ TEST_F(ordered_class, grows_into_what_others_have_left_empty) {
   ASSERT_FALSE(parts().pool().peek_any());
   take(from, bytes, std::size_t{slots} * (first + 1));
   const std::uint32_t before = population();
-  EXPECT_GE(served(40 * slots), 39 * slots);
+  // Up to a hundred chunks have come that were not needed, as the workers happened to run.
+  EXPECT_GE(served(200 * slots), 195 * slots);
   EXPECT_GE(population(), before + 30);
 }
 
