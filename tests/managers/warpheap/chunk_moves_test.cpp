@@ -192,18 +192,27 @@ TEST_F(last_of_many_entries, a_look_clears_no_more_words_than_it_may) {
   });
 }
 
-// Lanes share the entries of a word.
+// Lanes share the entries of a word. Those that meet here may be at different looks, and each
+// counts as cleared what its own may clear.
 TEST_F(last_of_many_entries, is_not_lost_when_its_word_is_cleared) {
-  machine().launch({1, 32}, [this] {
-    const simt::group team = simt::coalesced(&subject_);
-    EXPECT_EQ(team.size(), 32);
-    auto how = moves::source::own;
-    const std::uint32_t other = parts().classes().sizes().class_of(64);
-    // Those that meet here may be at different looks: the leader's counts.
-    const std::uint32_t words = team.is_leader() ? 1000 : team.rank() % 3;
-    EXPECT_EQ(moves::add(parts(), other, team.mask(), {.words = words}, &how), 0u);
-    EXPECT_EQ(how, moves::source::for_team);
-  });
+  static constexpr std::uint32_t behind = 63;
+  for (const int most : {0, 31}) {
+    restore();
+    machine().launch({1, 1}, [this] {
+      ASSERT_EQ(moves::take(parts(), 1), 0u);
+      for (std::size_t i = 0; i < slots; ++i) subject_.free(first_ + behind * 256 + i * 16);
+    });
+    note_all();
+    machine().launch({1, 32}, [this, most] {
+      const simt::group team = simt::coalesced(&subject_);
+      EXPECT_EQ(team.size(), 32);
+      auto how = moves::source::own;
+      const std::uint32_t other = parts().classes().sizes().class_of(64);
+      const std::uint32_t words = team.rank() == most ? 1000 : team.rank() % 3;
+      EXPECT_EQ(moves::add(parts(), other, team.mask(), {.words = words}, &how), behind) << most;
+      EXPECT_EQ(how, moves::source::for_team);
+    });
+  }
 }
 
 // What is empty stays noted, and in a word that is cleared nothing else.

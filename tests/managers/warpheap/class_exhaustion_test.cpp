@@ -116,6 +116,32 @@ TEST_F(last_slot, is_not_missed_while_it_goes_from_place_to_place) {
   }
 }
 
+// The slot is offered before the last chunk is taken, and after the look at the offers. A lane that
+// then proves that there is no chunk tells the first one, which knew of none, and which must look
+// at the offers again. By loads, which a GPU serves where it serves the proof; in weak memory, they
+// may return old values, since a hint of the proof does not synchronise (docs/null.md).
+TEST_F(last_slot, is_not_missed_by_a_look_at_what_is_known) {
+  simt::explorer three({3, 1}, 20'000);
+  for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
+    restore();
+    arrive(chunk);
+    bool out = false;
+    simt::schedule how = any_schedule(seed);
+    how.memory = simt::memory_model::sequential;
+    const auto outcome = three.run(how, [&] {
+      if (simt::block_rank() == 0) {
+        move(chunk, offer);
+      } else if (simt::block_rank() == 1) {
+        parts().is_out();
+      } else {
+        out = exhaustion_of_class(parts(), of_).seem_out();
+      }
+    });
+    ASSERT_EQ(outcome.stuck, "");
+    ASSERT_FALSE(out) << seed;
+  }
+}
+
 // Whichever lane looks for all of them.
 TEST_F(last_slot, is_known_to_the_lane_that_offered_it_if_another_one_looks) {
   simt::explorer warp({1, 2}, 20'000);

@@ -172,10 +172,11 @@ class warpheap_chunk_moves {
   /// about to count it in.
   WARPHEAP_DEVICE std::uint32_t take_empty(const simt::group& team, std::uint32_t of,
                                            std::uint32_t words, bool& is_taken) const {
-    // The leader's: lanes that meet here may be at different looks. Each word once: others may note
-    // chunks that are in use as fast as this one takes them away.
+    // The most that one of them may clear: lanes that meet here may be at different looks, and each
+    // counts its own as cleared. Each word once: others may note chunks that are in use as fast as
+    // this one takes them away.
     const std::uint32_t all = supply_.empties().leaf_words();
-    words = team.broadcast(words < all ? words : all);
+    words = ~team.least(~(words < all ? words : all));
     for (int tries = 0; tries < most_tries; ++tries) {
       const std::uint32_t chunk = find_empty(team, words);
       bool is_own = false;

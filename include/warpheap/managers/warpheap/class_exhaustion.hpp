@@ -31,7 +31,7 @@ class warpheap_class_exhaustion {
     if (seems && same.is_leader()) {
       // This was true when the multiprocessor looked: at different moments, but after this lane's
       // last acquire. In between, the last chunks may have come to the class: its count says so.
-      // A slot that was offered in between is missed (docs/null.md).
+      // A slot may have been offered in between, too, before the last chunk was taken.
       // The count is read by a read-modify-write, which never returns an old value, and which is
       // made after the hints are known: in PTX's model, a hint does not synchronise, but it was
       // loaded from memory after the proof had arrived there, which is after everything that the
@@ -83,7 +83,7 @@ class warpheap_class_exhaustion {
            supply_.seems_out();
   }
   WARPHEAP_DEVICE bool confirm() const {
-    const bool out = supply_.classes().are_marked_now(of_);
+    const bool out = supply_.classes().are_marked_now(of_) && !supply_.offers().any(of_);
     // Occasionally, the multiprocessor must look again, for the next request: a fence clears its
     // cache, which slows down every warp that it runs.
     if (simt::rough_noise() >> 29 == 0) simt::fence(simt::order::acquire);
