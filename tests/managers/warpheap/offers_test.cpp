@@ -123,6 +123,43 @@ TEST_F(one_ring, a_cell_that_a_lane_gave_up_is_free_again) {
   EXPECT_EQ(cells, std::vector<std::uint32_t>(8));
 }
 
+// A lane that is slow may let the numbers of one kind get ahead of the others. If they stayed so,
+// lanes would wait at the same cells in each round, and offers would find no place there.
+TEST_F(one_ring, numbers_that_went_apart_come_together_again) {
+  constexpr std::uint32_t count = 16;
+  make_cells(count);
+  simt::explorer crowd({32, 1}, 20'000);
+  simt::explorer alone({1, 1}, 20'000);
+  const std::uint64_t crowds = schedules / 20;
+  for (std::uint64_t seed = 1; seed <= crowds; ++seed) {
+    const auto pairs = [this](std::uint32_t left) {
+      for (; left != 0; --left) {
+        offers.make(of, 7);
+        offers.take(of);
+      }
+    };
+    ASSERT_EQ(crowd.run({simt::strategy::pct, seed}, [&] { pairs(6); }).stuck, "") << seed;
+    const warpheap_offers::ring after = ring;
+    const std::vector<std::uint32_t> cells_after = cells;
+    std::uint32_t made = 0;
+    std::uint32_t taken = 0;
+    const auto outcome = alone.run({simt::strategy::pct, seed}, [&] {
+      while (offers.take(of) != warpheap_offers::none) {
+      }
+      pairs(4 * count);
+      made = ring.made;
+      taken = ring.taken;
+      pairs(4 * count);
+    });
+    ASSERT_EQ(outcome.stuck, "") << seed;
+    ASSERT_EQ(ring.made - made, 4 * count) << seed << ": a number for each offer";
+    ASSERT_EQ(ring.taken - taken, 4 * count) << seed;
+    // The next crowd comes to what this one has left.
+    ring = after;
+    std::copy(cells_after.begin(), cells_after.end(), cells.begin());
+  }
+}
+
 // The slot is free, so a lane that finds the word as full as before would lose it.
 TEST_F(one_ring, who_takes_an_offer_sees_what_was_done_before_it) {
   make_cells(8);
