@@ -160,6 +160,27 @@ TEST_F(one_ring, numbers_that_went_apart_come_together_again) {
   }
 }
 
+// Lanes of a warp that make offers, and others that want some, may draw at the same time. If two
+// got one number, a later lane would go round the ring to find what was offered.
+TEST_F(one_ring, lanes_that_draw_together_draw_numbers_of_their_kind) {
+  make_cells(512);
+  simt::explorer warps({3, 3}, 20'000);
+  for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
+    ring = {};
+    std::fill(cells.begin(), cells.end(), 0u);
+    const auto outcome = warps.run(any_schedule(seed), [&] {
+      const auto mine = static_cast<std::uint32_t>(simt::thread_rank());
+      for (std::uint32_t round = 0; round < 3; ++round) {
+        offers.make(of, mine);
+        if ((mine + round) % 3 != 0) offers.take(of);
+      }
+      offers.take(of);
+    });
+    ASSERT_EQ(outcome.stuck, "") << seed;
+    ASSERT_LE(ring.taken, ring.made) << seed;
+  }
+}
+
 // The slot is free, so a lane that finds the word as full as before would lose it.
 TEST_F(one_ring, who_takes_an_offer_sees_what_was_done_before_it) {
   make_cells(8);

@@ -281,7 +281,9 @@ class warpheap_offers {
   WARPHEAP_DEVICE std::uint32_t draw(std::uint32_t of, std::uint32_t i,
                                      std::uint32_t ring::*counter) const {
     const simt::group team = simt::coalesced(rings_);
-    const simt::group same = team.match(of * most_rings + i);
+    // By the counter as well: lanes that make offers and those that want some may meet here.
+    const std::uint32_t kind = counter == &ring::made ? 1 : 0;
+    const simt::group same = team.match((of * most_rings + i) * 2 + kind);
     std::uint32_t first = 0;
     if (same.is_leader()) {
       first = simt::atomic_ref(at(of, i).*counter)
