@@ -149,6 +149,10 @@ class warpheap_offers {
     }
     return gone;
   }
+  /// How many there can be at a time.
+  WARPHEAP_DEVICE int most(std::uint32_t of) const {
+    return room(of) * static_cast<int>(more(of) + 1);
+  }
   /// How many there are, while no lane allocates; -1: the counts do not agree with the cells.
   WARPHEAP_DEVICE int examine(std::uint32_t of) const {
     int offers = 0;
