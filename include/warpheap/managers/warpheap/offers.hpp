@@ -153,11 +153,12 @@ class warpheap_offers {
   WARPHEAP_DEVICE int most(std::uint32_t of) const {
     return room(of) * static_cast<int>(more(of) + 1);
   }
-  /// How many there are, while no lane allocates; -1: the counts do not agree with the cells.
-  WARPHEAP_DEVICE int examine(std::uint32_t of) const {
+  /// How many there are, while no lane allocates; -1: the counts do not agree with the cells, or
+  /// there is an offer of none of so many `words`.
+  WARPHEAP_DEVICE int examine(std::uint32_t of, std::uint32_t words = none) const {
     int offers = 0;
     for (std::uint32_t i = 0; i <= more(of); ++i) {
-      const int in_ring = examine_ring(of, i);
+      const int in_ring = examine_ring(of, i, words);
       if (in_ring < 0) return -1;
       offers += in_ring;
     }
@@ -193,7 +194,7 @@ class warpheap_offers {
   WARPHEAP_HD static constexpr std::uint32_t rings_of(std::uint32_t cells) {
     return cells < shared_cells ? 1 : most_rings;
   }
-  WARPHEAP_DEVICE int examine_ring(std::uint32_t of, std::uint32_t i) const {
+  WARPHEAP_DEVICE int examine_ring(std::uint32_t of, std::uint32_t i, std::uint32_t words) const {
     // A ring with a wrong address may lie outside the heap.
     const std::uint32_t cells = cells_in(extents_[of]);
     const std::uint32_t first = first_in(extents_[of]) + i * cells;
@@ -201,7 +202,9 @@ class warpheap_offers {
     int offers = 0;
     for (std::uint32_t k = 0; k < cells; ++k) {
       const std::uint32_t in = cell(of, i, k).load(simt::order::relaxed);
-      offers += in != 0 && in != left ? 1 : 0;
+      if (in == 0 || in == left) continue;
+      if (in > words) return -1;
+      ++offers;
     }
     const std::uint64_t counted = counts(of, i);
     return offers == open(counted) && offers == reserved(counted) ? offers : -1;
