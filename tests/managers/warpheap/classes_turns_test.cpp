@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which words turns name: whatever the order in which places of turns advance, words that were
 // visited come again only when all others of the place have been.
+#include "any_schedule.hpp"
 #include "take_and_give.hpp"
 
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/managers/warpheap/warpheap.hpp"
+#include "warpheap/simt/cpu/explorer.hpp"
 
 #include <gtest/gtest.h>
 #include <cstdint>
@@ -144,6 +146,23 @@ TEST(turns, say_the_same_after_two_thousand_million_of_them) {
   });
   machine().synchronize();
   EXPECT_TRUE(is_right);
+}
+
+// Changes are made where place 0 says something else, so nothing would correct the others: the
+// lanes of their warps would look for slots one by one in a heap with room. In weak memory, a lane
+// may look at place 0 before what it says elsewhere is there; a GPU has no reason to.
+TEST(turns, of_all_places_say_the_same_after_lanes_said_different_things) {
+  warpheap_state state;
+  simt::explorer three({3, 1}, 20'000);
+  for (std::uint64_t seed = 1; seed <= 6000; ++seed) {
+    state.format(1);
+    simt::schedule how = any_schedule(seed);
+    how.memory = simt::memory_model::sequential;
+    ASSERT_EQ(three.run(how, [&] { state.set_dry(simt::block_rank() != 0); }).stuck, "");
+    for (const warpheap_state::turns& one : state.next) {
+      ASSERT_EQ(one.taken & warpheap_state::dry, state.next[0].taken) << seed;
+    }
+  }
 }
 
 TEST(turns, say_whether_the_heap_seems_dry) {

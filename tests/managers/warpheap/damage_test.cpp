@@ -6,6 +6,7 @@
 #include "warpheap/managers/warpheap/warpheap.hpp"
 
 #include <gtest/gtest.h>
+#include <cstdint>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -22,6 +23,23 @@ TEST(warpheap_damage, sees_words_that_are_wrong) {
                                 {7, {47, 987}},
                                 {8, {356, 7281}}},
                                3);
+}
+
+// Whoever takes it would look at memory behind the words.
+TEST(warpheap_damage, sees_an_offer_of_a_word_that_the_heap_does_not_have) {
+  const exposed_heap<small> subject(65 * 256);
+  const auto manager = subject.heap().ref().manager();
+  const auto& parts = manager.parts();
+  const std::uint32_t all = parts.universe() * parts.chunks().stride();
+  for (const bool is_wrong : {false, true}) {
+    inspection found;
+    subject.heap().on().launch({1, 1}, [&] {
+      EXPECT_TRUE(parts.offers().make(0, is_wrong ? all : all - 1));
+      manager.inspect(0, 1, found);
+    });
+    subject.heap().on().synchronize();
+    EXPECT_EQ(found.violations[7] != 0, is_wrong);
+  }
 }
 
 }  // namespace

@@ -123,6 +123,64 @@ TEST_F(one_ring, a_cell_that_a_lane_gave_up_is_free_again) {
   EXPECT_EQ(cells, std::vector<std::uint32_t>(8));
 }
 
+// A lane that is slow may let the numbers of one kind get ahead of the others. If they stayed so,
+// lanes would wait at the same cells in each round, and offers would find no place there.
+TEST_F(one_ring, numbers_that_went_apart_come_together_again) {
+  constexpr std::uint32_t count = 16;
+  make_cells(count);
+  simt::explorer crowd({32, 1}, 20'000);
+  simt::explorer alone({1, 1}, 20'000);
+  const std::uint64_t crowds = schedules / 20;
+  for (std::uint64_t seed = 1; seed <= crowds; ++seed) {
+    const auto pairs = [this](std::uint32_t left) {
+      for (; left != 0; --left) {
+        offers.make(of, 7);
+        offers.take(of);
+      }
+    };
+    ASSERT_EQ(crowd.run({simt::strategy::pct, seed}, [&] { pairs(6); }).stuck, "") << seed;
+    const warpheap_offers::ring after = ring;
+    const std::vector<std::uint32_t> cells_after = cells;
+    std::uint32_t made = 0;
+    std::uint32_t taken = 0;
+    const auto outcome = alone.run({simt::strategy::pct, seed}, [&] {
+      while (offers.take(of) != warpheap_offers::none) {
+      }
+      pairs(4 * count);
+      made = ring.made;
+      taken = ring.taken;
+      pairs(4 * count);
+    });
+    ASSERT_EQ(outcome.stuck, "") << seed;
+    ASSERT_EQ(ring.made - made, 4 * count) << seed << ": a number for each offer";
+    ASSERT_EQ(ring.taken - taken, 4 * count) << seed;
+    // The next crowd comes to what this one has left.
+    ring = after;
+    std::copy(cells_after.begin(), cells_after.end(), cells.begin());
+  }
+}
+
+// Lanes of a warp that make offers, and others that want some, may draw at the same time. If two
+// got one number, a later lane would go round the ring to find what was offered.
+TEST_F(one_ring, lanes_that_draw_together_draw_numbers_of_their_kind) {
+  make_cells(512);
+  simt::explorer warps({3, 3}, 20'000);
+  for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
+    ring = {};
+    std::fill(cells.begin(), cells.end(), 0u);
+    const auto outcome = warps.run(any_schedule(seed), [&] {
+      const auto mine = static_cast<std::uint32_t>(simt::thread_rank());
+      for (std::uint32_t round = 0; round < 3; ++round) {
+        offers.make(of, mine);
+        if ((mine + round) % 3 != 0) offers.take(of);
+      }
+      offers.take(of);
+    });
+    ASSERT_EQ(outcome.stuck, "") << seed;
+    ASSERT_LE(ring.taken, ring.made) << seed;
+  }
+}
+
 // The slot is free, so a lane that finds the word as full as before would lose it.
 TEST_F(one_ring, who_takes_an_offer_sees_what_was_done_before_it) {
   make_cells(8);

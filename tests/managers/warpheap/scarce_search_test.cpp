@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Near exhaustion, a lane that asks alone gets null only if there is nothing: nobody holds or
 // changes what it looks for.
+#include "any_schedule.hpp"
 #include "damage.hpp"
 #include "machine.hpp"
 #include "rubbish.hpp"
@@ -215,6 +216,78 @@ TEST(warpheap_scarce_search, a_thorough_lane_takes_any_number_of_offers_in_vain)
     offer_what_is_full();
     EXPECT_EQ(search(all.parts(), of).take_offered(true).chunk, search::none);
     EXPECT_EQ(all.parts().offers().examine(of), 0);
+  });
+}
+
+// A lane draws a word of an empty chunk, and then loses the chunk to a class with fewer words. It
+// lists the word again, and each search that draws it would be in vain, and list it again.
+TEST(warpheap_scarce_search, no_word_stays_listed_that_the_class_of_its_chunk_does_not_have) {
+  const rubbish memory(16_KiB);
+  const small subject(memory.all(), machine().properties(), {});
+  const auto& parts = subject.parts();
+  const std::uint32_t of = parts.classes().sizes().class_of(16);
+  const std::uint32_t other = parts.classes().sizes().class_of(128);
+  using search = warpheap_scarce_search<small_chunks>;
+  machine().launch({1, 1}, [&] {
+    subject.format(0, 1);
+    std::vector<void*> blocks;
+    while (void* const block = subject.malloc(16)) blocks.push_back(block);
+    std::sort(blocks.begin(), blocks.end());
+    for (int i = 0; i < 16; ++i) subject.free(blocks[static_cast<std::size_t>(i)]);
+  });
+  const std::uint32_t words = parts.classes().shape(other).words;
+  ASSERT_LT(words, parts.classes().shape(of).words);
+  const auto is_wrong = [&] {
+    bool wrong = false;
+    const std::uint32_t owner = small::chunks::owner_of(parts.chunks().look(0));
+    for (std::uint32_t word = words; word < parts.chunks().stride(); ++word) {
+      wrong =
+          wrong || (owner == chunk_owner::first_class + other && parts.listed().contains(0, word));
+    }
+    return wrong;
+  };
+  const std::vector<std::byte> first_empty = memory.contents();
+  simt::explorer two({2, 1}, 20'000);
+  constexpr std::uint64_t schedules = WARPHEAP_TEST_SANITIZED ? 500 : 6000;
+  for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
+    std::copy(first_empty.begin(), first_empty.end(), memory.all().base);
+    const auto outcome = two.run(any_schedule(seed), [&] {
+      if (simt::block_rank() != 0) {
+        subject.malloc(128);
+        return;
+      }
+      random_sequence random(seed);
+      for (std::uint32_t pause = random.below(128); pause != 0; --pause) simt::backoff(1);
+      search(parts, of).take_listed(true);
+    });
+    ASSERT_EQ(outcome.stuck, "");
+    if (!is_wrong()) continue;
+    machine().launch({1, 1}, [&] {
+      for (int looks = 0; looks < 50; ++looks) search(parts, other).take_listed(true);
+    });
+    ASSERT_FALSE(is_wrong()) << seed;
+  }
+}
+
+TEST(warpheap_scarce_search, a_slot_is_found_beside_any_number_of_words_that_there_are_not) {
+  lone_lane one;
+  one.subject().heap().on().launch({1, 1}, [&] {
+    one.exhaust(128);
+    const auto& parts = one.parts();
+    const std::uint32_t of = parts.classes().sizes().class_of(128);
+    for (int round = 0; round < 20; ++round) {
+      for (std::uint32_t chunk = 0; chunk < parts.universe(); ++chunk) {
+        const std::uint32_t most = parts.chunks().stride();
+        for (std::uint32_t word = parts.classes().shape(of).words; word < most; ++word) {
+          parts.list(chunk, word);
+        }
+      }
+      parts.classes().count_unmarked(of, 1);
+      ASSERT_TRUE(parts.chunks().unmark(0, 0, chunk_owner::first_class + of));
+      parts.list(0, 0);
+      one.give_first();
+      one.exhaust(128);
+    }
   });
 }
 

@@ -7,6 +7,7 @@
 
 #include "warpheap/core/units.hpp"
 #include "warpheap/managers/warpheap/warpheap.hpp"
+#include "warpheap/managers/warpheap/word_marks.hpp"
 #include "warpheap/simt/cpu/explorer.hpp"
 
 #include <gtest/gtest.h>
@@ -170,6 +171,59 @@ TEST(warpheap_slot_search, a_request_beside_notes_of_chunks_in_use_ends_soon) {
 TEST(warpheap_slot_search, a_large_block_beside_notes_of_chunks_in_use_ends_soon) {
   EXPECT_LT(steps_beside_notes<1>(64_KiB, 256), 100'000u);
   EXPECT_LT(steps_beside_notes<1>(1_MiB, 256), 500'000u);
+}
+
+/// Steps of a request that gets null in a full heap, while four lanes do something to words of
+/// its class all the time, and make most of the steps: the most of 20.
+std::uint64_t steps_beside(const auto& other) {
+  const rubbish memory(16_KiB);
+  const small subject(memory.all(), machine().properties(), {});
+  const auto& parts = subject.parts();
+  machine().launch({1, 1}, [&] {
+    subject.format(0, 1);
+    while (subject.malloc(16) != nullptr) {
+    }
+  });
+  const std::uint32_t of = parts.classes().sizes().class_of(16);
+  std::uint64_t most = 0;
+  simt::explorer five({5, 1}, 1'000'000);
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    std::uint32_t has_ended = 0;
+    const auto outcome = five.run({simt::strategy::uniform, seed}, [&] {
+      const simt::atomic_ref ended(has_ended);
+      if (simt::block_rank() == 0) {
+        // Until then, it is known that there is nothing.
+        while (!parts.offers().any(of) && parts.classes().are_marked_now(of)) simt::backoff(1);
+        EXPECT_EQ(subject.malloc(16), nullptr);
+        ended.store(1, simt::order::relaxed);
+        return;
+      }
+      // Ends: the other lane never waits for these.
+      while (ended.load(simt::order::relaxed) == 0) {
+        const auto noise = static_cast<std::uint32_t>(simt::noise() >> 32);
+        other(parts, of, noise % parts.universe(), noise % parts.classes().slots(of).words);
+      }
+    });
+    most = std::max(most, outcome.steps);
+  }
+  return most;
+}
+
+// Others took the slots meanwhile. No lane may have to take all offers that others make: in this
+// test, that did not end.
+TEST(warpheap_slot_search, a_request_beside_offers_that_lead_to_nothing_ends_soon) {
+  EXPECT_LT(steps_beside([](const auto& parts, auto of, auto chunk, auto word) {
+              parts.offers().make(of, chunk * parts.chunks().stride() + word);
+            }),
+            200'000u);
+}
+
+// The same for words that others list, although they are full again by then.
+TEST(warpheap_slot_search, a_request_beside_words_that_are_listed_and_full_ends_soon) {
+  EXPECT_LT(steps_beside([](const auto& parts, auto of, auto chunk, auto word) {
+              warpheap_word_marks<small_chunks>::find_again(parts, of, chunk, word, 3, 3);
+            }),
+            500'000u);
 }
 
 /// A look comes to one listed word, of which it takes none off the list, until the last one.

@@ -132,6 +132,11 @@ class warpheap_classes {
   WARPHEAP_DEVICE bool are_marked_now(std::uint32_t of) const {
     return static_cast<std::uint32_t>(unmarked(of).fetch_add(0, simt::order::relaxed)) == 0;
   }
+  /// Words of the class that are not marked. Relaxed: a lane counts a word before it lists it, so
+  /// who knows that it is listed reads a count with it.
+  WARPHEAP_DEVICE std::uint32_t unmarked_words(std::uint32_t of) const {
+    return static_cast<std::uint32_t>(unmarked(of).load(simt::order::relaxed));
+  }
   /// 0 unless all words of the class are marked. If two calls return the same nonzero value, all
   /// words were marked during the whole time between them.
   WARPHEAP_DEVICE std::uint64_t all_marked(std::uint32_t of) const {
@@ -172,7 +177,7 @@ class warpheap_classes {
   /// `end_search`. Relaxed: the count only decides which lanes look.
   WARPHEAP_DEVICE int begin_search(std::uint32_t of, int lanes, std::uint32_t per_word,
                                    std::uint32_t least) const {
-    const auto words = static_cast<std::uint32_t>(unmarked(of).load(simt::order::relaxed));
+    const std::uint32_t words = unmarked_words(of);
     // For many words, the product would overflow, and no GPU has that many lanes.
     const std::uint32_t slots = words < 0xffffu ? words * per_word : 0x3fffffu;
     const std::uint32_t most = slots < least ? least : slots;

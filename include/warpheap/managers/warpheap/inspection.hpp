@@ -150,7 +150,7 @@ class warpheap_inspector {
         }
       }
     }
-    const int offered = supply_.offers().examine(of);
+    const int offered = supply_.offers().examine(of, supply_.backed() * supply_.chunks().stride());
     findings_.expect(offered >= hidden, 8, of);
     findings_.expect(static_cast<std::uint32_t>(known.unmarked) == unmarked, 8, of);
   }

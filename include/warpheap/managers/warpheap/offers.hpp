@@ -27,7 +27,8 @@ WARPHEAP_BEGIN_NAMESPACE
 /// No lane waits for long. A lane that does not find the offer of its number, because the lane that
 /// makes it is slow, leaves a mark in the cell and draws another number; so does the maker when it
 /// finds the mark, or an offer of the previous round. So the number of an offer in a cell has not
-/// been drawn by any lane that wants one yet, or a lane is about to take the offer.
+/// been drawn by any lane that wants one yet, or a lane is about to take the offer. A mark of an
+/// earlier round is overwritten: else both would pass the cell in each round from then on.
 class warpheap_offers {
  public:
   /// The cells of a class: [ of each ring, a power of two: 16 | rings but one: 16 | first: 32 ].
@@ -148,11 +149,16 @@ class warpheap_offers {
     }
     return gone;
   }
-  /// How many there are, while no lane allocates; -1: the counts do not agree with the cells.
-  WARPHEAP_DEVICE int examine(std::uint32_t of) const {
+  /// How many there can be at a time.
+  WARPHEAP_DEVICE int most(std::uint32_t of) const {
+    return room(of) * static_cast<int>(more(of) + 1);
+  }
+  /// How many there are, while no lane allocates; -1: the counts do not agree with the cells, or
+  /// there is an offer of none of so many `words`.
+  WARPHEAP_DEVICE int examine(std::uint32_t of, std::uint32_t words = none) const {
     int offers = 0;
     for (std::uint32_t i = 0; i <= more(of); ++i) {
-      const int in_ring = examine_ring(of, i);
+      const int in_ring = examine_ring(of, i, words);
       if (in_ring < 0) return -1;
       offers += in_ring;
     }
@@ -188,7 +194,7 @@ class warpheap_offers {
   WARPHEAP_HD static constexpr std::uint32_t rings_of(std::uint32_t cells) {
     return cells < shared_cells ? 1 : most_rings;
   }
-  WARPHEAP_DEVICE int examine_ring(std::uint32_t of, std::uint32_t i) const {
+  WARPHEAP_DEVICE int examine_ring(std::uint32_t of, std::uint32_t i, std::uint32_t words) const {
     // A ring with a wrong address may lie outside the heap.
     const std::uint32_t cells = cells_in(extents_[of]);
     const std::uint32_t first = first_in(extents_[of]) + i * cells;
@@ -196,7 +202,9 @@ class warpheap_offers {
     int offers = 0;
     for (std::uint32_t k = 0; k < cells; ++k) {
       const std::uint32_t in = cell(of, i, k).load(simt::order::relaxed);
-      offers += in != 0 && in != left ? 1 : 0;
+      if (in == 0 || in == left) continue;
+      if (in > words) return -1;
+      ++offers;
     }
     const std::uint64_t counted = counts(of, i);
     return offers == open(counted) && offers == reserved(counted) ? offers : -1;
@@ -280,7 +288,9 @@ class warpheap_offers {
   WARPHEAP_DEVICE std::uint32_t draw(std::uint32_t of, std::uint32_t i,
                                      std::uint32_t ring::*counter) const {
     const simt::group team = simt::coalesced(rings_);
-    const simt::group same = team.match(of * most_rings + i);
+    // By the counter as well: lanes that make offers and those that want some may meet here.
+    const std::uint32_t kind = counter == &ring::made ? 1 : 0;
+    const simt::group same = team.match((of * most_rings + i) * 2 + kind);
     std::uint32_t first = 0;
     if (same.is_leader()) {
       first = simt::atomic_ref(at(of, i).*counter)
@@ -295,10 +305,13 @@ class warpheap_offers {
   WARPHEAP_DEVICE bool publish(std::uint32_t of, std::uint32_t i, std::uint32_t word) const {
     bool done = false;
     simt::repeat<most_tries>([&] {
-      const simt::atomic_ref mine = cell(of, i, draw(of, i, &ring::made));
+      const std::uint32_t number = draw(of, i, &ring::made);
+      const simt::atomic_ref mine = cell(of, i, number);
       std::uint32_t in = 0;
       done = mine.compare_exchange(in, word + 1, simt::order::release);
-      if (!done && in == left) mine.compare_exchange(in, 0, simt::order::relaxed);
+      if (done || in != left) return done;
+      const bool is_late = was_wanted(of, i, number);
+      done = mine.compare_exchange(in, is_late ? 0 : word + 1, simt::order::release) && !is_late;
       return done;
     });
     return done;
@@ -322,6 +335,16 @@ class warpheap_offers {
         return in - 1;
       }
     }
+  }
+
+  /// Whether a lane that wants an offer has drawn this number, or one at the same cell, as far as
+  /// the next number tells: those of lanes that make and of lanes that want offers are usually less
+  /// than half of a round apart. If they are not, or by an old value, which the read-modify-write
+  /// never returns, lanes would find the offer a round later.
+  WARPHEAP_DEVICE bool was_wanted(std::uint32_t of, std::uint32_t i, std::uint32_t number) const {
+    const std::uint32_t next = simt::atomic_ref(at(of, i).taken).fetch_add(0, simt::order::relaxed);
+    const std::uint32_t cells = cells_in(simt::load_hint(extents_[of]));
+    return ((number - next) & (cells - 1)) >= cells / 2;
   }
 
   WARPHEAP_DEVICE simt::atomic_ref<std::uint32_t> cell(std::uint32_t of, std::uint32_t i,

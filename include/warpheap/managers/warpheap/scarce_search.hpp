@@ -12,7 +12,6 @@
 #include "warpheap/simt/simt.hpp"
 
 #include <cstdint>
-#include <limits>
 
 WARPHEAP_BEGIN_NAMESPACE
 
@@ -65,11 +64,12 @@ class warpheap_scarce_search {
   }
 
   /// Takes a slot that is on offer. Offers may lead to nothing, if other lanes found the slots in a
-  /// word that has lost its mark; a lane tries only some of these, unless it must be `thorough`.
-  /// Ends: each turn removes an offer, and a lane that makes one has freed a block.
+  /// word that has lost its mark; a lane tries only some of these, unless it must be `thorough`:
+  /// then as many as there can be at a time, however many others make meanwhile.
   WARPHEAP_DEVICE place take_offered(bool thorough) const {
     if (supply_.offers().seem_gone(of_)) return {};
-    for (int stale = 0; thorough || stale < Config.most_stale; ++stale) {
+    const int most = thorough ? supply_.offers().most(of_) : Config.most_stale;
+    for (int stale = 0; stale < most; ++stale) {
       const std::uint32_t word = supply_.offers().take(of_);
       if (word == warpheap_offers::none) return {};
       const place got = claim_offered(word);
@@ -80,8 +80,8 @@ class warpheap_scarce_search {
 
   /// Takes a slot of a listed word, unless enough others are trying: a word that is listed near the
   /// end of memory would draw thousands of lanes, and serve a few. A collective of those that call
-  /// together, for any classes. \param thorough whether it looks until nothing is
-  /// listed
+  /// together, for any classes. \param thorough whether it looks at all that is listed when it
+  /// begins
   WARPHEAP_DEVICE place take_listed(bool thorough) const {
     const simt::group team = simt::coalesced(&supply_.whole());
     const simt::group same = team.match(of_);
@@ -96,7 +96,7 @@ class warpheap_scarce_search {
     const auto granted =
         static_cast<int>(team.shuffle(static_cast<std::uint32_t>(may), same.leader()));
     place got;
-    if (same.rank() < granted) got = search_listed(thorough ? any_visits : Config.most_visits);
+    if (same.rank() < granted) got = search_listed(thorough ? enough_visits() : Config.most_visits);
     team.sync();
     if (counts && granted != 0) supply_.classes().end_search(of_, granted);
     team.sync();
@@ -107,8 +107,8 @@ class warpheap_scarce_search {
   using step = typename class_growth::step;
   /// How often a lane waits for an offer, and how long at first; then twice as long each time.
   static constexpr int most_waits = 4;
-  /// More than there are words.
-  static constexpr int any_visits = std::numeric_limits<int>::max();
+  /// How many visits a lane adds to those that all words need, for what leads nowhere.
+  static constexpr std::uint32_t more_visits = Config.lenient_visits + 16;
   static constexpr std::uint32_t pause_ns = 2000;
 
   enum class visited : std::uint32_t { served, full, lost, nothing };
@@ -120,6 +120,11 @@ class warpheap_scarce_search {
 
   WARPHEAP_DEVICE bool may_search() const {
     return supply_.classes().may_search(of_, words_.shape().words, simt::rough_noise());
+  }
+  /// As many as all words need that may be listed now. Words that others list meanwhile, as fast as
+  /// the lane marks them, do not count.
+  WARPHEAP_DEVICE int enough_visits() const {
+    return static_cast<int>(supply_.classes().unmarked_words(of_) + more_visits);
   }
   WARPHEAP_DEVICE place take_offer() const {
     const std::uint32_t word = supply_.offers().take(of_);
@@ -180,9 +185,9 @@ class warpheap_scarce_search {
   }
 
   /// Takes a slot of a listed word for the caller alone, so the lanes of a warp look at many places
-  /// at once. Ends: a visit counts unless it is one of the first, or marks a word, which stays
-  /// marked until one of its slots is freed. At `most` so many visits: with `any_visits`, a few
-  /// remaining lanes may mark all words of a large class, which takes milliseconds.
+  /// at once. Ends: at `most` so many visits, and a visit counts as lost unless it is one of the
+  /// first, or takes a word off the list. With `enough_visits`, a few remaining lanes may mark all
+  /// words of a large class, which takes milliseconds.
   WARPHEAP_DEVICE place search_listed(int most) const {
     const simt::group team = simt::coalesced(&supply_.whole());
     place got;

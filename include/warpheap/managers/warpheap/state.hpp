@@ -25,6 +25,8 @@ struct warpheap_state {
   };
   static constexpr std::uint32_t turn_places = 16;
   static constexpr std::uint32_t dry = std::uint32_t{1} << 31;
+  /// How often a lane tells all places whether the heap is dry, while others say the opposite.
+  static constexpr std::uint32_t most_rounds = 4;
 
   turns next[turn_places];
   /// Runs that are being claimed: {ended: 32 | in progress: 32}.
@@ -73,9 +75,17 @@ struct warpheap_state {
   WARPHEAP_DEVICE void set_dry(bool now) {
     if (now == seems_dry()) return;
     if (now == ((simt::atomic_ref(next[0].taken).load(simt::order::relaxed) & dry) != 0)) return;
-    for (turns& one : next) {
-      const simt::atomic_ref taken(one.taken);
-      now ? taken.fetch_or(dry, simt::order::relaxed) : taken.fetch_and(~dry, simt::order::relaxed);
+    // Others may say the opposite meanwhile, and some places would keep that, since nobody looks at
+    // them: a lane that then finds that in place 0 tells it to the others.
+    for (std::uint32_t rounds = 0; rounds < most_rounds; ++rounds) {
+      for (std::uint32_t i = rounds == 0 ? 0 : 1; i < turn_places; ++i) {
+        const simt::atomic_ref taken(next[i].taken);
+        now ? taken.fetch_or(dry, simt::order::relaxed)
+            : taken.fetch_and(~dry, simt::order::relaxed);
+      }
+      const std::uint32_t first = simt::atomic_ref(next[0].taken).fetch_or(0, simt::order::relaxed);
+      if (now == ((first & dry) != 0)) return;
+      now = !now;
     }
   }
 

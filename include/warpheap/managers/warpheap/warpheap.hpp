@@ -44,8 +44,8 @@
 ///    the chunk)
 /// I7 nothing is in progress (place: the class)
 /// I8 the words of a class that are not marked are counted right, and so are its offers: at least
-///    as many as marked words have free slots (place: the class; not looked at in heaps of more
-///    than 2^19 words)
+///    as many as marked words have free slots, each of a word of the heap (place: the class; not
+///    looked at in heaps of more than 2^19 words)
 ///
 /// Progress: claims, frees and growth are lock-free, and wait at most for the lanes of their warp
 /// that make the same step with them. A request waits for a bounded

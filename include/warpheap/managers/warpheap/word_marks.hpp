@@ -21,7 +21,7 @@ class warpheap_word_marks {
   using chunks = typename supply::chunks_type;
 
   /// Takes a word in which the caller found no room from the list, unless it has room again;
-  /// returns whether the caller has marked it.
+  /// returns whether the caller has marked it, or it is no word of any class now.
   WARPHEAP_RARE static bool retire(const supply& in, std::uint32_t of, std::uint32_t chunk,
                                    std::uint32_t number) {
     const warpheap_slots shape = in.classes().slots(of);
@@ -31,9 +31,11 @@ class warpheap_word_marks {
     const auto came = in.chunks().mark_full({chunk, number, chunk_owner::first_class + of, shape});
     const bool marked = came == chunks::mark::set;
     if (marked) in.classes().count_marked(of, 1);
-    if (came == chunks::mark::not_full) in.list(chunk, number);
+    const bool is_lost = came == chunks::mark::not_full;
+    const bool has_room = is_lost && is_word(in, chunk, number);
+    if (has_room) in.list(chunk, number);
     forget(in, of, chunk);
-    return marked;
+    return marked || (is_lost && !has_room);
   }
   /// Takes a chunk from its class's set of open chunks, unless a word of it is listed.
   WARPHEAP_RARE static void forget(const supply& in, std::uint32_t of, std::uint32_t chunk) {
@@ -57,6 +59,14 @@ class warpheap_word_marks {
   }
 
  private:
+  /// Whether the class that has the chunk now has such a word. A lane that is late may list a word
+  /// for a class that has lost the chunk to one with fewer words. Such a word has no slots, so each
+  /// search that draws it is in vain, and it must not be listed again.
+  WARPHEAP_DEVICE static bool is_word(const supply& in, std::uint32_t chunk, std::uint32_t number) {
+    const std::uint32_t owner = chunks::owner_of(in.chunks().look(chunk));
+    return owner >= chunk_owner::first_class &&
+           number < in.classes().slots(owner - chunk_owner::first_class).words;
+  }
   /// Removes the mark of a word, and lists it, unless others have removed the mark. Lanes of a
   /// class that call together change the count of its unmarked words together, once before any of
   /// them removes a mark, and once for those that found it gone: in a launch that frees blocks all
