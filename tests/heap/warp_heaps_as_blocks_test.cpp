@@ -3,11 +3,14 @@
 #include "conformance/reference/warp_arenas.hpp"
 #include "device_array.hpp"
 #include "machine.hpp"
+#include "rubbish.hpp"
 
+#include "warpheap/core/units.hpp"
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/heap/layers/warp_heaps_as_blocks.hpp"
 
 #include <gtest/gtest.h>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -31,6 +34,13 @@ class freeing_arenas : public arenas {
     more.frees = true;
     return more;
   }();
+};
+
+/// Every warp gets the same heap, and nothing is written to any block.
+class one_arena_for_all : public arenas {
+ public:
+  using arenas::arenas;
+  WARPHEAP_DEVICE warp_heap begin(const simt::group& /*lanes*/) const { return {1}; }
 };
 
 struct take_in_branches {
@@ -86,6 +96,21 @@ TEST(warp_heaps_as_blocks, warps_without_a_heap_get_null_and_a_reset_helps) {
   heap.reset();
   EXPECT_EQ(heap.stats().blocks_in_use, 0u);
   EXPECT_EQ(served(), 2u * 32);
+}
+
+// The entry of a warp may be one of the last, and then those behind it are the first. Beside all of
+// them, there is no place for the heap of another warp.
+TEST(warp_heaps_as_blocks, as_many_warps_have_a_heap_as_there_are_entries) {
+  constexpr std::uint32_t entries = 64;
+  const rubbish memory(24_KiB);
+  const warp_heaps_as_blocks<one_arena_for_all> all(memory.all(), machine().properties(), {});
+  machine().launch({1, 1}, [&] { all.format(0, 1); });
+  std::vector<void*> taken(entries + 1);
+  machine().launch({entries + 1, 1}, [&] { taken[simt::block_rank()] = all.malloc(16); });
+  EXPECT_EQ(std::count(taken.begin(), taken.end(), nullptr), 1);
+  // Behind the entries is the word of the arena, which counts what is in use.
+  const std::byte* const behind = memory.all().base + entries * 16 + 16;
+  EXPECT_TRUE(memory.is_untouched_from(behind));
 }
 
 }  // namespace

@@ -161,6 +161,25 @@ TEST_F(pending, all_retire_behind_one_event_of_each_stream) {
   EXPECT_EQ(take(one, 256), block(50));
 }
 
+// Other streams wait for this event alone.
+TEST_F(pending, the_event_behind_which_all_retire_comes_after_the_last_free) {
+  for (std::size_t n = 0; n <= 2 * batch; ++n) {
+    events.submit(one);
+    add(one, n);
+  }
+  int fenced = 0;
+  blocks->retire_all(release, [&](stream_id, event_handle event) {
+    ++fenced;
+    events.finished[one] = 2 * batch;
+    EXPECT_FALSE(events.happened(event)) << "two batches are done, and one block is in use";
+    events.finish(one);
+    EXPECT_TRUE(events.happened(event));
+    events.recycle(event);
+  });
+  EXPECT_EQ(fenced, 1);
+  EXPECT_EQ(numbers().size(), 2 * batch + 1);
+}
+
 TEST_F(pending, a_batch_of_which_nothing_is_left_keeps_its_event_until_it_is_asked_for) {
   for (std::size_t n = 0; n < batch; ++n) add(one, n);
   for (std::size_t n = 0; n < batch; ++n) EXPECT_TRUE(take(one, 256));

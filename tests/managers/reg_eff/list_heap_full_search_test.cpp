@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "machine.hpp"
+#include "rubbish.hpp"
 
+#include "warpheap/core/random.hpp"
 #include "warpheap/core/units.hpp"
 #include "warpheap/heap/heap.hpp"
 #include "warpheap/managers/reg_eff/reg_eff.hpp"
+#include "warpheap/simt/cpu/explorer.hpp"
 
 #include <gtest/gtest.h>
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
@@ -65,6 +69,57 @@ TEST(reg_eff_search, lanes_together_examine_the_last_place) {
   });
   EXPECT_EQ(std::count(got.begin(), got.end(), nullptr), 2);
   EXPECT_EQ(std::count(got.begin(), got.end(), run), 1);
+}
+
+// A lane that searches all chunks goes no further when it has lost several to others. It has not
+// seen then that nothing is left, though what others took leaves nothing over, and so comes and
+// goes unnoticed.
+TEST(reg_eff_search, what_a_lane_has_not_come_to_is_not_known_to_be_taken) {
+  using subject_type =
+      reg_eff<reg_eff_config{.offsets = memory_offsets::per_multiprocessor, .presplit_bytes = 0}>;
+  constexpr std::size_t bytes = 400;
+  constexpr int holes = 30;
+  const rubbish memory(32_KiB);
+  const subject_type all(memory.all(), machine().properties(), {});
+  simt::explorer four({4, 1}, 200'000);
+  four.run({simt::strategy::sticky, 1}, [&] {
+    if (simt::block_rank() != 0) return;
+    all.format(0, 1);
+    std::vector<void*> freed;
+    // Far more short runs than a lane visits on its own, and then those that are long enough.
+    for (int i = 0; i < 100; ++i) {
+      freed.push_back(all.malloc(8));
+      all.malloc(8);
+    }
+    for (int i = 0; i < holes; ++i) {
+      freed.push_back(all.malloc(bytes));
+      all.malloc(8);
+    }
+    while (all.malloc(8) != nullptr) {
+    }
+    for (void* const block : freed) all.free(block);
+  });
+  // All but one lane begin where the long ones are.
+  four.run({simt::strategy::sticky, 1}, [&] {
+    if (simt::block_rank() != 0) all.malloc(bytes);
+  });
+  const std::vector<std::byte> state = memory.contents();
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+    std::copy(state.begin(), state.end(), memory.all().base);
+    int served = 0;
+    const auto outcome = four.run({simt::strategy::uniform, seed}, [&] {
+      // About as long as the other one needs to search by itself. Mistakes were met within 100.
+      std::uint32_t pause = simt::block_rank() == 0 ? 0 : 400 + random_sequence(seed).below(200);
+      for (; pause != 0; --pause) simt::backoff(1);
+      for (int i = simt::block_rank() == 0 ? 1 : 7; i != 0; --i) {
+        if (all.malloc(bytes) != nullptr) ++served;
+      }
+    });
+    ASSERT_EQ(outcome.stuck, "");
+    ASSERT_EQ(served, 22) << seed;
+    machine().launch({1, 1}, [&] { EXPECT_NE(all.malloc(bytes), nullptr) << seed; });
+    if (HasFailure()) return;
+  }
 }
 
 }  // namespace

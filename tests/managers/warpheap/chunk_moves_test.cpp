@@ -196,12 +196,13 @@ TEST_F(last_of_many_entries, a_look_clears_no_more_words_than_it_may) {
 // counts as cleared what its own may clear.
 TEST_F(last_of_many_entries, is_not_lost_when_its_word_is_cleared) {
   static constexpr std::uint32_t behind = 63;
+  machine().launch({1, 1}, [this] {
+    ASSERT_EQ(moves::take(parts(), 1), 0u);
+    for (std::size_t i = 0; i < slots; ++i) subject_.free(first_ + behind * 256 + i * 16);
+  });
+  before_ = memory_.contents();
   for (const int most : {0, 31}) {
     restore();
-    machine().launch({1, 1}, [this] {
-      ASSERT_EQ(moves::take(parts(), 1), 0u);
-      for (std::size_t i = 0; i < slots; ++i) subject_.free(first_ + behind * 256 + i * 16);
-    });
     note_all();
     machine().launch({1, 32}, [this, most] {
       const simt::group team = simt::coalesced(&subject_);
@@ -268,36 +269,6 @@ TEST_F(empty_chunk_of_a_dry_heap, is_found_by_a_part_of_a_warp_beside_frees) {
       two, schedules, [&] { restore(); }, lane, [&] { return got == nullptr; });
 }
 
-TEST(looks_for_an_empty_chunk, clear_all_words_of_the_largest_heap_in_the_end) {
-  using moves = warpheap_chunk_moves<warpheap_config{}>;
-  EXPECT_EQ(moves::words_at_look(0), 1u);
-  EXPECT_EQ(moves::words_at_look(3), 8u);
-  EXPECT_EQ(moves::words_at_look(1000), 1u << 31);
-  // Those of one for a run of chunks, of which each counts for four while others look: what is
-  // cleared after the last one is of no use.
-  using runs = warpheap_chunk_runs<warpheap_config{}>;
-  for (std::uint32_t all = 1; all <= (1u << warpheap_manager<>::classes::most_chunks_log2) / 64;
-       ++all) {
-    std::uint32_t for_runs = 0;
-    std::uint32_t last = 0;
-    int count = 0;
-    for (int looks = 0; looks < warpheap_config{}.most_undisturbed; ++count) {
-      for_runs += last;
-      ++looks;
-      last = looks > 1 ? moves::words_at_look(looks) : 0;
-      looks = runs::looks_beside_crowd(looks, all);
-    }
-    EXPECT_GE(for_runs, all);
-    EXPECT_EQ(count, all <= moves::words_at_look(9) ? 4 : 5) << all;
-  }
-  // The looks of a request whose memory is not freed by others.
-  std::uint32_t words = 0;
-  for (int look = 0; look < warpheap_config{}.most_undisturbed; ++look) {
-    words += warpheap_class_growth<warpheap_config{}>::words_at_look(look);
-  }
-  EXPECT_GE(words, (1u << warpheap_manager<>::classes::most_chunks_log2) / 64);
-}
-
 TEST_F(last_of_many_entries, a_request_of_any_size_finds_it_in_the_end) {
   for (const std::size_t bytes : {std::size_t{64}, std::size_t{256}}) {
     restore();
@@ -339,11 +310,8 @@ TEST_F(last_empty_chunk, is_noted_again_if_it_was_in_use_at_the_first_look) {
     is_taken = false;
   };
   const auto lane = [&] {
-    if (simt::block_rank() == 0) {
-      subject_.free(last);
-    } else if (moves::take(parts(), 1) != moves::none) {
-      is_taken = true;
-    }
+    if (simt::block_rank() == 0) return subject_.free(last);
+    if (moves::take(parts(), 1) != moves::none) is_taken = true;
   };
   expect_in_schedules(two, schedules, begin, lane, [&] { return !is_taken && !is_noted(1); });
 }
@@ -370,13 +338,13 @@ TEST_F(last_empty_chunk, is_not_missed_by_a_large_block_while_another_lane_has_t
     is_refused = false;
   };
   const auto lane = [&] {
-    if (simt::block_rank() == 0) {
-      subject_.free(second);
-      subject_.free(second + 256);
-      is_refused = subject_.malloc(256) == nullptr;
-    } else {
+    if (simt::block_rank() != 0) {
       subject_.malloc(64);
+      return;
     }
+    subject_.free(second);
+    subject_.free(second + 256);
+    is_refused = subject_.malloc(256) == nullptr;
   };
   expect_in_schedules(two, schedules, begin, lane, [&] { return is_refused; });
 }
@@ -394,9 +362,9 @@ TEST_F(last_empty_chunk, is_noted_again_by_the_lane_that_gives_up_last) {
     if (simt::block_rank() == 0) {
       void* const block = subject_.malloc(16);
       if (block != nullptr) subject_.free(block);
-    } else if (moves::take(parts(), 1) != moves::none) {
-      is_taken = true;
+      return;
     }
+    if (moves::take(parts(), 1) != moves::none) is_taken = true;
   };
   expect_in_schedules(three, schedules, begin, lane, [&] { return !is_taken && !is_noted(0); });
 }

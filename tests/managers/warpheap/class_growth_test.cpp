@@ -118,6 +118,36 @@ TEST_F(few_chunks_left, a_class_has_as_many_chunks_as_its_blocks_fill) {
   expect_valid(heap_);
 }
 
+TEST(warpheap_looks_for_an_empty_chunk, clear_all_words_of_the_largest_heap_in_the_end) {
+  using moves = warpheap_chunk_moves<warpheap_config{}>;
+  EXPECT_EQ(moves::words_at_look(0), 1u);
+  EXPECT_EQ(moves::words_at_look(3), 8u);
+  EXPECT_EQ(moves::words_at_look(1000), 1u << 31);
+  // Those of one for a run of chunks, of which each counts for four while others look: what is
+  // cleared after the last one is of no use.
+  using runs = warpheap_chunk_runs<warpheap_config{}>;
+  for (std::uint32_t all = 1; all <= (1u << warpheap_manager<>::classes::most_chunks_log2) / 64;
+       ++all) {
+    std::uint32_t for_runs = 0;
+    std::uint32_t last = 0;
+    int count = 0;
+    for (int looks = 0; looks < warpheap_config{}.most_undisturbed; ++count) {
+      for_runs += last;
+      ++looks;
+      last = looks > 1 ? moves::words_at_look(looks) : 0;
+      looks = runs::looks_beside_crowd(looks, all);
+    }
+    EXPECT_GE(for_runs, all);
+    EXPECT_EQ(count, all <= moves::words_at_look(9) ? 4 : 5) << all;
+  }
+  // The looks of a request whose memory is not freed by others.
+  std::uint32_t words = 0;
+  for (int look = 0; look < warpheap_config{}.most_undisturbed; ++look) {
+    words += warpheap_class_growth<warpheap_config{}>::words_at_look(look);
+  }
+  EXPECT_GE(words, (1u << warpheap_manager<>::classes::most_chunks_log2) / 64);
+}
+
 // With plenty of memory, requests that a turn does not serve let the class grow; those of parts of
 // warps take turns as well.
 TEST(warpheap_growth, a_class_with_room_in_all_words_takes_no_chunk) {

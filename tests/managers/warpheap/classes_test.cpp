@@ -2,6 +2,7 @@
 // Where lanes look first for a slot of a class, and pointers that are not blocks of a class or run.
 #include "damage.hpp"
 #include "rubbish.hpp"
+#include "small.hpp"
 #include "take_and_give.hpp"
 
 #include "warpheap/core/units.hpp"
@@ -318,6 +319,24 @@ TEST(warpheap_inspection, words_with_room_are_counted_where_there_are_2_to_the_1
   expect_valid(heap);
   ++parts.classes().of(0).unmarked;
   EXPECT_FALSE(heap.validate().ok());
+}
+
+// Those that may not look are not counted, and those that look, once: else none could later on.
+TEST(warpheap_classes, lanes_of_which_some_may_look_leave_the_count_as_it_was) {
+  const rubbish memory(16_KiB);
+  const small all(memory.all(), machine().properties(), {});
+  const auto& classes = all.parts().classes();
+  constexpr std::uint32_t of = 3;
+  const std::uint32_t& searching = classes.of(of).searching;
+  machine().launch({1, 1}, [&] {
+    all.format(0, 1);
+    EXPECT_EQ(classes.begin_search(of, 3, 4, 2), 2) << "no word is unmarked";
+    EXPECT_EQ(searching, 2u);
+    EXPECT_EQ(classes.begin_search(of, 3, 4, 2), 0);
+    EXPECT_EQ(searching, 2u);
+    classes.end_search(of, 2);
+    EXPECT_EQ(searching, 0u);
+  });
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ TEST(warpheap_damage, sees_words_that_are_wrong) {
                                3);
 }
 
-// Whoever takes it would look at memory behind the words.
+// A lane that takes it would look at memory behind the words.
 TEST(warpheap_damage, sees_an_offer_of_a_word_that_the_heap_does_not_have) {
   const exposed_heap<small> subject(65 * 256);
   const auto manager = subject.heap().ref().manager();

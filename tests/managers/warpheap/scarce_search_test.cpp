@@ -291,6 +291,43 @@ TEST(warpheap_scarce_search, a_slot_is_found_beside_any_number_of_words_that_the
   });
 }
 
+// A chunk that is noted as empty may be in use again, and there may be more of those than a look
+// clears. A request that has not come to the last of them has not seen that there is no chunk,
+// whatever others offer meanwhile.
+TEST(warpheap_scarce_search, a_look_that_has_not_come_to_the_last_empty_chunk_is_not_the_last_one) {
+  const rubbish memory(6_MiB);
+  const small all(memory.all(), machine().properties(), {});
+  const auto& parts = all.parts();
+  machine().launch({1, 1}, [&] {
+    all.format(0, 1);
+    std::vector<void*> blocks;
+    while (void* const block = all.malloc(128)) blocks.push_back(block);
+    std::sort(blocks.begin(), blocks.end());
+    for (std::size_t i = 0; i < 2; ++i) all.free(blocks[i]);  // of chunk 0
+    for (std::uint32_t c = 0; c < parts.universe(); ++c) parts.empties().insert(c);
+  });
+  // In a quarter of the words, the look finds it by chance.
+  ASSERT_GE(parts.empties().leaf_words(), 256u);
+  const std::uint32_t of = parts.classes().sizes().class_of(60);
+  const std::vector<std::byte> state = memory.contents();
+  simt::explorer two({2, 1}, 100'000);
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    std::copy(state.begin(), state.end(), memory.all().base);
+    bool is_over = false;
+    const auto outcome = two.run({simt::strategy::uniform, seed}, [&] {
+      if (simt::block_rank() == 0) {
+        const auto came = warpheap_scarce_search<small_chunks>(parts, of).take();
+        is_over = came.got.chunk == small::supply::none && !came.is_open;
+        return;
+      }
+      for (int pause = 50; pause != 0; --pause) simt::backoff(1);
+      if (parts.offers().make(of, 0)) parts.offers().take(of);
+    });
+    ASSERT_EQ(outcome.stuck, "");
+    ASSERT_FALSE(is_over) << seed;
+  }
+}
+
 /// Lanes that look once before they give up.
 constexpr warpheap_config hasty = [] {
   warpheap_config how = small_chunks;

@@ -210,7 +210,7 @@ std::uint64_t steps_beside(const auto& other) {
 }
 
 // Others took the slots meanwhile. No lane may have to take all offers that others make: in this
-// test, that did not end.
+// test, that went on for a million steps.
 TEST(warpheap_slot_search, a_request_beside_offers_that_lead_to_nothing_ends_soon) {
   EXPECT_LT(steps_beside([](const auto& parts, auto of, auto chunk, auto word) {
               parts.offers().make(of, chunk * parts.chunks().stride() + word);

@@ -2,6 +2,8 @@
 // What a heap that grows touches of its region: the rest is addresses without memory here.
 #include "device_array.hpp"
 #include "machine.hpp"
+#include "rubbish.hpp"
+#include "small.hpp"
 
 #include "warpheap/core/align.hpp"
 #include "warpheap/core/units.hpp"
@@ -171,6 +173,26 @@ TEST(layout, small_heaps_have_more_metadata_and_those_of_512_MiB_at_most_1_6_per
     const manager heap(space.all(), machine().properties(), {});
     const double blocks = static_cast<double>(heap.largest_block());
     EXPECT_LT(1 - blocks / static_cast<double>(of.bytes), of.most) << of.bytes;
+  }
+}
+
+// Whatever the memory held that becomes theirs: it is not the words of any class.
+TEST(warpheap_growth, closes_each_word_of_the_chunks_that_come) {
+  constexpr std::size_t chunk_bytes = 256;
+  const rubbish memory(16_KiB);
+  const small all(memory.all(), machine().properties(), {.initial_bytes = 4 * chunk_bytes});
+  machine().launch({1, 1}, [&] { all.format(0, 1); });
+  std::uint32_t first = 4;
+  for (const std::uint32_t chunks : {1u, 2u, 7u}) {
+    machine().launch({1, 3}, [&] {
+      EXPECT_EQ(all.grow(simt::warp(), chunks * chunk_bytes), growth_outcome::grown);
+    });
+    for (std::uint32_t c = first; c < first + chunks; ++c) {
+      for (std::uint32_t word = 0; word < all.parts().chunks().stride(); ++word) {
+        EXPECT_EQ(all.parts().chunks().word(c, word), 0u) << "word " << word << " of chunk " << c;
+      }
+    }
+    first += chunks;
   }
 }
 

@@ -154,7 +154,7 @@ class warpheap_offers {
     return room(of) * static_cast<int>(more(of) + 1);
   }
   /// How many there are, while no lane allocates; -1: the counts do not agree with the cells, or
-  /// there is an offer of none of so many `words`.
+  /// there is an offer of a word that is not below `words`.
   WARPHEAP_DEVICE int examine(std::uint32_t of, std::uint32_t words = none) const {
     int offers = 0;
     for (std::uint32_t i = 0; i <= more(of); ++i) {

@@ -21,7 +21,7 @@ class warpheap_word_marks {
   using chunks = typename supply::chunks_type;
 
   /// Takes a word in which the caller found no room from the list, unless it has room again;
-  /// returns whether the caller has marked it, or it is no word of any class now.
+  /// returns whether the caller has marked it, or no class has such a word now.
   WARPHEAP_RARE static bool retire(const supply& in, std::uint32_t of, std::uint32_t chunk,
                                    std::uint32_t number) {
     const warpheap_slots shape = in.classes().slots(of);
