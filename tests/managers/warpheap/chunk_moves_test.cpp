@@ -196,6 +196,7 @@ TEST_F(last_of_many_entries, a_look_clears_no_more_words_than_it_may) {
 // counts as cleared what its own may clear.
 TEST_F(last_of_many_entries, is_not_lost_when_its_word_is_cleared) {
   static constexpr std::uint32_t behind = 63;
+  restore();  // without the entries
   machine().launch({1, 1}, [this] {
     ASSERT_EQ(moves::take(parts(), 1), 0u);
     for (std::size_t i = 0; i < slots; ++i) subject_.free(first_ + behind * 256 + i * 16);
