@@ -116,6 +116,30 @@ TEST_F(last_slot, is_not_missed_while_it_goes_from_place_to_place) {
   }
 }
 
+// A lane proves that no chunk is left after the last one has gone, by which way the slot came to be
+// on offer. A lane that believes it without a search must see the offer, too.
+TEST_F(last_slot, is_not_missed_by_a_lane_that_believes_the_proof_of_another_one) {
+  simt::explorer three({3, 1}, 20'000);
+  for (std::uint64_t seed = 1; seed <= 3 * schedules; ++seed) {
+    restore();
+    arrive(chunk);
+    bool out = false;
+    // The last of six seeds is weak and has priorities (sequential where races are checked).
+    const auto outcome = three.run(any_schedule(seed * 6 - 1), [&] {
+      if (simt::block_rank() == 0) {
+        move(chunk, word);
+        move(word, offer);
+      } else if (simt::block_rank() == 1) {
+        for (int looks = 0; looks < 4 && !parts().is_out(); ++looks) simt::backoff(1);
+      } else {
+        out = is_out();
+      }
+    });
+    ASSERT_EQ(outcome.stuck, "");
+    ASSERT_FALSE(out) << seed;
+  }
+}
+
 // The slot is offered before the last chunk is taken, and after the look at the offers. A lane that
 // then proves that there is no chunk tells the first one, which knew of none, and which must look
 // at the offers again. By loads, which a GPU serves where it serves the proof; in weak memory, they
