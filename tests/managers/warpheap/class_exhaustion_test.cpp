@@ -120,24 +120,24 @@ TEST_F(last_slot, is_not_missed_while_it_goes_from_place_to_place) {
 // on offer. A lane that believes it without a search must see the offer, too.
 TEST_F(last_slot, is_not_missed_by_a_lane_that_believes_the_proof_of_another_one) {
   simt::explorer three({3, 1}, 20'000);
-  for (std::uint64_t seed = 1; seed <= 3 * schedules; ++seed) {
+  bool out = false;
+  const auto begin = [&] {
     restore();
     arrive(chunk);
-    bool out = false;
-    // The last of six seeds is weak and has priorities (sequential where races are checked).
-    const auto outcome = three.run(any_schedule(seed * 6 - 1), [&] {
-      if (simt::block_rank() == 0) {
-        move(chunk, word);
-        move(word, offer);
-      } else if (simt::block_rank() == 1) {
-        for (int looks = 0; looks < 4 && !parts().is_out(); ++looks) simt::backoff(1);
-      } else {
-        out = is_out();
-      }
-    });
-    ASSERT_EQ(outcome.stuck, "");
-    ASSERT_FALSE(out) << seed;
-  }
+    out = false;
+  };
+  const auto lane = [&] {
+    if (simt::block_rank() == 0) {
+      move(chunk, word);
+      move(word, offer);
+    } else if (simt::block_rank() == 1) {
+      for (int looks = 0; looks < 4 && !parts().is_out(); ++looks) simt::backoff(1);
+    } else {
+      out = is_out();
+    }
+  };
+  expect_in_schedules(
+      three, 3 * schedules, begin, lane, [&] { return out; }, weak_schedule_with_priorities);
 }
 
 // The slot is offered before the last chunk is taken, and after the look at the offers. A lane that
@@ -146,24 +146,23 @@ TEST_F(last_slot, is_not_missed_by_a_lane_that_believes_the_proof_of_another_one
 // may return old values, since a hint of the proof does not synchronise (docs/null.md).
 TEST_F(last_slot, is_not_missed_by_a_look_at_what_is_known) {
   simt::explorer three({3, 1}, 20'000);
-  for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
+  bool out = false;
+  const auto begin = [&] {
     restore();
     arrive(chunk);
-    bool out = false;
-    simt::schedule how = any_schedule(seed);
-    how.memory = simt::memory_model::sequential;
-    const auto outcome = three.run(how, [&] {
-      if (simt::block_rank() == 0) {
-        move(chunk, offer);
-      } else if (simt::block_rank() == 1) {
-        parts().is_out();
-      } else {
-        out = exhaustion_of_class(parts(), of_).seem_out();
-      }
-    });
-    ASSERT_EQ(outcome.stuck, "");
-    ASSERT_FALSE(out) << seed;
-  }
+    out = false;
+  };
+  const auto lane = [&] {
+    if (simt::block_rank() == 0) {
+      move(chunk, offer);
+    } else if (simt::block_rank() == 1) {
+      parts().is_out();
+    } else {
+      out = exhaustion_of_class(parts(), of_).seem_out();
+    }
+  };
+  expect_in_schedules(
+      three, schedules, begin, lane, [&] { return out; }, any_sequential_schedule);
 }
 
 // Whichever lane looks for all of them.

@@ -185,26 +185,18 @@ std::uint64_t steps_beside(const auto& other) {
     }
   });
   const std::uint32_t of = parts.classes().sizes().class_of(16);
+  const auto request = [&] {
+    // Until then, it is known that there is nothing. Ends: the other lanes never wait for this one.
+    while (!parts.offers().any(of) && parts.classes().are_marked_now(of)) simt::backoff(1);
+    return subject.malloc(16);
+  };
+  const auto act = [&] {
+    const auto noise = static_cast<std::uint32_t>(simt::noise() >> 32);
+    other(parts, of, noise % parts.universe(), noise % parts.classes().slots(of).words);
+  };
   std::uint64_t most = 0;
-  simt::explorer five({5, 1}, 1'000'000);
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    std::uint32_t has_ended = 0;
-    const auto outcome = five.run({simt::strategy::uniform, seed}, [&] {
-      const simt::atomic_ref ended(has_ended);
-      if (simt::block_rank() == 0) {
-        // Until then, it is known that there is nothing.
-        while (!parts.offers().any(of) && parts.classes().are_marked_now(of)) simt::backoff(1);
-        EXPECT_EQ(subject.malloc(16), nullptr);
-        ended.store(1, simt::order::relaxed);
-        return;
-      }
-      // Ends: the other lane never waits for these.
-      while (ended.load(simt::order::relaxed) == 0) {
-        const auto noise = static_cast<std::uint32_t>(simt::noise() >> 32);
-        other(parts, of, noise % parts.universe(), noise % parts.classes().slots(of).words);
-      }
-    });
-    most = std::max(most, outcome.steps);
+    most = std::max(most, steps_of_a_refusal(request, act, 4, seed));
   }
   return most;
 }

@@ -31,7 +31,8 @@ class warpheap_class_exhaustion {
     if (seems && same.is_leader()) {
       // This was true when the multiprocessor looked: at different moments, but after this lane's
       // last acquire. In between, the last chunks may have come to the class: its count says so.
-      // A slot may have been offered in between, too, before the last chunk was taken.
+      // A slot may have been offered in between, too, before the last chunk was taken: the look at
+      // the offers is by loads, of which docs/decisions/0061 says what that leaves.
       // The count is read by a read-modify-write, which never returns an old value, and which is
       // made after the hints are known: in PTX's model, a hint does not synchronise, but it was
       // loaded from memory after the proof had arrived there, which is after everything that the

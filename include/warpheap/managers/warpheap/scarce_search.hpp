@@ -227,8 +227,8 @@ class warpheap_scarce_search {
     const std::uint64_t bits = words_.claim(at, seen, {.from = from});
     if (bits != 0) return {visited::served, words_.place_of(at, bits, 0)};
     if (!marks) return {visited::full, {}};
-    const bool marked = simt::call_apart(&word_marks::retire, supply_, of_, at.chunk, at.word);
-    return {marked ? visited::full : visited::lost, {}};
+    const bool retired = simt::call_apart(&word_marks::retire, supply_, of_, at.chunk, at.word);
+    return {retired ? visited::full : visited::lost, {}};
   }
 
   const supply& supply_;

@@ -77,6 +77,7 @@ struct warpheap_state {
     if (now == ((simt::atomic_ref(next[0].taken).load(simt::order::relaxed) & dry) != 0)) return;
     // Others may say the opposite meanwhile, and some places would keep that, since no lane
     // compares them: one that then finds that in place 0 tells it to the others.
+    // Ends after a few rounds. Places that differ then do so until the next change.
     for (std::uint32_t rounds = 0; rounds < most_rounds; ++rounds) {
       for (std::uint32_t i = rounds == 0 ? 0 : 1; i < turn_places; ++i) {
         const simt::atomic_ref taken(next[i].taken);

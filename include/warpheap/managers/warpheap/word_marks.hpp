@@ -31,11 +31,11 @@ class warpheap_word_marks {
     const auto came = in.chunks().mark_full({chunk, number, chunk_owner::first_class + of, shape});
     const bool marked = came == chunks::mark::set;
     if (marked) in.classes().count_marked(of, 1);
-    const bool is_lost = came == chunks::mark::not_full;
-    const bool has_room = is_lost && is_word(in, chunk, number);
+    const bool is_not_full = came == chunks::mark::not_full;
+    const bool has_room = is_not_full && is_word(in, chunk, number);
     if (has_room) in.list(chunk, number);
     forget(in, of, chunk);
-    return marked || (is_lost && !has_room);
+    return marked || (is_not_full && !has_room);
   }
   /// Takes a chunk from its class's set of open chunks, unless a word of it is listed.
   WARPHEAP_RARE static void forget(const supply& in, std::uint32_t of, std::uint32_t chunk) {
@@ -62,6 +62,8 @@ class warpheap_word_marks {
   /// Whether the class that has the chunk now has such a word. A lane that is late may list a word
   /// for a class that has lost the chunk to one with fewer words. Such a word has no slots, so each
   /// search that draws it is in vain, and it must not be listed again.
+  /// Relaxed: a lane that has unlisted a word after `list_all` has acquired who owns its chunk; one
+  /// that did so before, or that has unlisted none, leaves nothing out.
   WARPHEAP_DEVICE static bool is_word(const supply& in, std::uint32_t chunk, std::uint32_t number) {
     const std::uint32_t owner = chunks::owner_of(in.chunks().look(chunk));
     return owner >= chunk_owner::first_class &&
