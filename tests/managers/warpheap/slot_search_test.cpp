@@ -218,6 +218,40 @@ TEST(warpheap_slot_search, a_request_beside_words_that_are_listed_and_full_ends_
             500'000u);
 }
 
+/// Steps of a request that gets null in a full heap of which a word counts as unmarked, while
+/// another lane offers a slot that is in use and takes the offer, all the time. It looks up to
+/// twelve times. \param part_looks how often a part of a warp looks
+template <int PartLooks>
+std::uint64_t steps_beside_offers_of_others() {
+  static constexpr warpheap_config config = [] {
+    warpheap_config how = small_chunks;
+    how.most_looks = how.most_undisturbed = 12;
+    how.part_looks = PartLooks;
+    return how;
+  }();
+  const rubbish memory(16_KiB);
+  const warpheap_manager<config> subject(memory.all(), machine().properties(), {});
+  const auto& parts = subject.parts();
+  const std::uint32_t of = parts.classes().sizes().class_of(16);
+  machine().launch({1, 1}, [&] {
+    subject.format(0, 1);
+    while (subject.malloc(16) != nullptr) {
+    }
+    parts.classes().count_unmarked(of, 1);
+  });
+  return steps_of_a_refusal([&] { return subject.malloc(16); },
+                            [&] {
+                              if (parts.offers().make(of, 0)) parts.offers().take(of);
+                            });
+}
+
+// Others have taken what was freed, and no chunk is there: further looks would hold up its warp,
+// and others would be served instead.
+TEST(warpheap_slot_search,
+     a_whole_warp_looks_once_more_than_a_part_beside_offers_that_others_take) {
+  EXPECT_LT(3 * steps_beside_offers_of_others<1>(), steps_beside_offers_of_others<12>());
+}
+
 /// A look comes to one listed word, of which it takes none off the list, until the last one.
 constexpr warpheap_config one_visit_a_look = [] {
   warpheap_config how = small_chunks;

@@ -138,7 +138,8 @@ class warpheap_offers {
   /// Whether there is one, or there was one a moment ago.
   WARPHEAP_DEVICE bool any(std::uint32_t of) const {
     bool some = false;
-    for (std::uint32_t i = 0; i <= more(of); ++i) some = some || open(counts(of, i)) != 0;
+    // All of them, so that no load waits for another one.
+    for (std::uint32_t i = 0; i <= more(of); ++i) some |= open(counts(of, i)) != 0;
     return some;
   }
   /// Whether there is no offer, according to the multiprocessor's cache.

@@ -235,7 +235,8 @@ class warpheap_slot_search {
   /// What remains when a first look has found nothing. A collective of those that call together,
   /// for any classes: those that have looked in different ways may meet here, so it is not a part
   /// of `take_more`. \param is_part whether the caller is a part of a warp in a heap that seemed
-  /// dry: then the request is over when there are other offers than were `made`, and no chunks
+  /// dry: then the request is over when there are other offers than were `made`, and no chunks. So
+  /// is that of a whole warp, but after one look more (docs/decisions/0063).
   ///
   /// Ends: turns are bounded. While there are chunks, each turn makes it likelier that the next one
   /// requests a chunk, and a turn that requests one in vain has lost to a lane that got it, or that
@@ -282,7 +283,8 @@ class warpheap_slot_search {
       gives_up =
           turn + 1 == most_turns || looks >= (freed ? Config.most_looks : Config.most_undisturbed);
       const bool no_chunks = cleared >= all || !supply_.seems_to_have_chunks();
-      steps.going = !gives_up && !(is_part && freed && no_chunks);
+      const bool has_looked = is_part || looks > Config.part_looks;
+      steps.going = !gives_up && !(has_looked && freed && no_chunks);
     }
     steps.going = steps.got.chunk == none && gives_up;
     if (!steps.team.any(steps.going)) return steps.got;
