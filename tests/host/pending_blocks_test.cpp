@@ -121,6 +121,15 @@ TEST_F(pending, a_batch_retires_when_its_own_event_has_happened) {
   EXPECT_EQ(events.live, 0);
 }
 
+TEST_F(pending, all_batches_whose_events_have_happened_retire_at_once) {
+  for (std::size_t n = 0; n < 3 * batch; ++n) {
+    events.submit(one);
+    add(one, n);
+    if (n + 1 == 2 * batch) events.finish(one);
+  }
+  EXPECT_EQ(retire_happened().size(), 2 * batch);
+}
+
 TEST_F(pending, the_batch_of_a_silent_stream_is_closed_by_the_32nd_look) {
   add(one, 0);
   for (int look = 1; look < 32; ++look) {

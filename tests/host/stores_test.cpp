@@ -148,6 +148,17 @@ TEST(block_table, makes_room_before_it_is_needed_and_says_when_it_is_nearly_full
   table.forget(first);
 }
 
+// After 2^32 of them, the next one would be that of no block.
+TEST(block_table, no_handle_has_an_even_serial) {
+  block_table table;
+  const auto whole = table.add_region({0x1000, 0x1000});
+  for (int n = 0; n < 100; ++n) {
+    const auto handle = table.hand_out_by_handle(whole);
+    EXPECT_EQ(handle.serial % 2, 1u);
+    ASSERT_EQ(table.take_back(handle), whole);
+  }
+}
+
 TEST(block_table, a_handle_names_one_block_once) {
   block_table table;
   const auto whole = table.add_region({0x1000, 0x1000});
