@@ -97,6 +97,18 @@ TEST_P(pages, a_region_that_is_filled_and_extended_at_once_stays_within_the_limi
   expect_sound();
 }
 
+// Pages that had gone are there again when it turns out that the region has no address behind them.
+TEST_P(pages, a_region_that_is_filled_in_vain_stays_within_the_limit) {
+  make({.initial_bytes = 16 * page, .limit_bytes = 18 * page, .region_bytes = page}, 1_GiB,
+       16 * page);
+  ASSERT_NE(take(8 * page), nullptr);
+  pool->trim(0);
+  ASSERT_EQ(source->held(), 8 * page);
+  take(9 * page);
+  EXPECT_LE(source->held(), 18 * page);
+  expect_sound();
+}
+
 TEST_P(pages, a_pool_may_hold_a_region_more_than_its_peak_before_pages_move) {
   make({.region_bytes = 16 * page});
   fragment(10);

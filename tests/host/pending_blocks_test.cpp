@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <functional>
 #include <optional>
 #include <vector>
 
 #include "fake_events.hpp"
+#include "mapped_bytes.hpp"
 #include "warpheap/host/streams/pending_blocks.hpp"
 #include "warpheap/host/streams/stream_fences.hpp"
 
@@ -121,6 +121,15 @@ TEST_F(pending, a_batch_retires_when_its_own_event_has_happened) {
   EXPECT_EQ(events.live, 0);
 }
 
+TEST_F(pending, all_batches_whose_events_have_happened_retire_at_once) {
+  for (std::size_t n = 0; n < 3 * batch; ++n) {
+    events.submit(one);
+    add(one, n);
+    if (n + 1 == 2 * batch) events.finish(one);
+  }
+  EXPECT_EQ(retire_happened().size(), 2 * batch);
+}
+
 TEST_F(pending, the_batch_of_a_silent_stream_is_closed_by_the_32nd_look) {
   add(one, 0);
   for (int look = 1; look < 32; ++look) {
@@ -213,11 +222,6 @@ TEST_F(pending, the_blocks_of_one_stream_retire_without_the_others) {
 
 TEST_F(pending, batches_that_retired_leave_no_memory_behind) {
   if (WARPHEAP_TEST_SANITIZED) GTEST_SKIP() << "a sanitizer maps memory of its own";
-  const auto mapped_pages = [] {
-    std::size_t pages = 0;
-    std::ifstream("/proc/self/statm") >> pages;
-    return pages;
-  };
   const auto come_and_go = [&](int batches) {
     for (int n = 0; n < batches; ++n) {
       blocks->add(one, stream_id::per_thread, block(0));
@@ -225,9 +229,28 @@ TEST_F(pending, batches_that_retired_leave_no_memory_behind) {
     }
   };
   come_and_go(1000);
-  const std::size_t before = mapped_pages();
+  const std::size_t before = mapped_bytes();
   come_and_go(200'000);
-  EXPECT_LT(mapped_pages(), before + 256) << "1 MiB, or 5 bytes a batch";
+  EXPECT_LT(mapped_bytes(), before + (1 << 20)) << "5 bytes a batch";
+}
+
+TEST_F(pending, batches_that_were_taken_back_leave_no_memory_behind) {
+  if (WARPHEAP_TEST_SANITIZED) GTEST_SKIP() << "a sanitizer maps memory of its own";
+  // So many streams that they are forgotten when all is retired.
+  constexpr std::uintptr_t streams = 100;
+  const auto come_and_go = [&](int rounds) {
+    for (int round = 0; round < rounds; ++round) {
+      for (std::uintptr_t n = 1; n <= streams; ++n) {
+        add(stream_id{0x1000 * n}, n);
+        EXPECT_TRUE(take(stream_id{0x1000 * n}, 256));
+      }
+      blocks->retire_all(release, [](stream_id, event_handle) { FAIL() << "nothing pends"; });
+    }
+  };
+  come_and_go(10);
+  const std::size_t before = mapped_bytes();
+  come_and_go(1500);
+  EXPECT_LT(mapped_bytes(), before + (1 << 20)) << "7 bytes a batch";
 }
 
 TEST_F(pending, streams_that_are_gone_leave_no_memory_behind) {

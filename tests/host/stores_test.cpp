@@ -118,11 +118,27 @@ TEST(block_table, finds_what_was_handed_out_and_nothing_else) {
   }
 }
 
+// More records than that have numbers which no link can hold.
+TEST(block_table, has_as_many_blocks_as_it_may_and_no_more) {
+  for (const std::size_t most : {1u, 2u, 99u, 1000u}) {
+    block_table table({}, most);
+    block_table::index last = block_table::none;
+    for (int round = 0; round < 2; ++round) {
+      while (table.make_room(1)) {
+        ASSERT_LT(table.size(), most);
+        last = table.add_region({0x1000 * (table.size() + 1), 0x1000});
+      }
+      EXPECT_EQ(table.size(), most);
+      table.forget(last);
+    }
+  }
+}
+
 TEST(block_table, makes_room_before_it_is_needed_and_says_when_it_is_nearly_full) {
   block_table table({}, 1000);
   auto last = table.add_region({0x10000, 0x100000});
   while (table.make_room()) {
-    ASSERT_LT(table.size(), 1600u) << "no limit";
+    ASSERT_LE(table.size() + 64, 1000u) << "no limit";
     for (int splits = 0; splits < 64; ++splits) last = table.split(last, 16);
   }
   EXPECT_GE(table.size() + 64, 1000u);
@@ -130,6 +146,17 @@ TEST(block_table, makes_room_before_it_is_needed_and_says_when_it_is_nearly_full
   for (int forgotten = 0; forgotten < 700; ++forgotten) table.absorb_left(last);
   EXPECT_TRUE(table.make_room()) << "forgotten records are room";
   table.forget(first);
+}
+
+// After 2^32 of them, the next one would be that of no block.
+TEST(block_table, no_handle_has_an_even_serial) {
+  block_table table;
+  const auto whole = table.add_region({0x1000, 0x1000});
+  for (int n = 0; n < 100; ++n) {
+    const auto handle = table.hand_out_by_handle(whole);
+    EXPECT_EQ(handle.serial % 2, 1u);
+    ASSERT_EQ(table.take_back(handle), whole);
+  }
 }
 
 TEST(block_table, a_handle_names_one_block_once) {
@@ -285,6 +312,14 @@ TEST(growing_array, does_not_grow_for_what_it_has_room_for) {
   EXPECT_EQ(all.capacity(), capacity);
 }
 
+TEST(growing_array, does_not_grow_beyond_what_it_may) {
+  growing_array<int> all;
+  for (const std::size_t capacity : {10u, 99u, 120u}) {
+    ASSERT_TRUE(all.reserve(capacity, 100));
+    EXPECT_EQ(all.capacity(), std::min<std::size_t>(capacity, 100));
+  }
+}
+
 TEST(growing_array, a_large_one_starts_at_a_huge_page) {
 #if defined(__linux__)
   const growing_array<big> all = grown_large();
@@ -304,7 +339,8 @@ TEST(growing_array, is_unchanged_where_the_process_has_no_addresses_for_more) {
   setrlimit(RLIMIT_AS, &none);
   const bool grew = all.reserve(capacity + 1);
   growing_array<big> small;
-  const bool grew_from_nothing = small.reserve(4000);
+  // More than what tests before this one may have left in the C library's heap.
+  const bool grew_from_nothing = small.reserve(std::size_t{1} << 20);
   setrlimit(RLIMIT_AS, &before);
   EXPECT_FALSE(grew);
   EXPECT_FALSE(grew_from_nothing);

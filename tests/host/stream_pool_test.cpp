@@ -85,6 +85,20 @@ TEST_P(streams, a_stream_has_its_own_freed_block_back_before_any_event) {
   EXPECT_EQ(pool->check(), std::nullopt);
 }
 
+// Many small requests would else leave little of a large block that other sizes need.
+TEST(streams_of_tlsf, a_stream_has_no_block_back_that_is_more_than_an_eighth_too_large) {
+  const auto events = std::make_shared<fake_events>();
+  const auto pool = make_pool("tlsf", std::make_shared<counted_upstream>(), events);
+  void* const large = pool->try_allocate(10 * 256, 256, one);
+  ASSERT_NE(pool->try_allocate(256, 256, two), nullptr);
+  for (const std::size_t size : {9, 8}) {
+    events->submit(one);
+    pool->deallocate(large, one);
+    ASSERT_EQ(pool->stats().pending_blocks, 1u);
+    EXPECT_EQ(pool->try_allocate(size * 256, 256, one) == large, size == 9) << size;
+  }
+}
+
 TEST_P(streams, an_owner_that_was_destroyed_is_not_asked) {
   {
     const auto pool = make({.initial_bytes = 2_MiB, .limit_bytes = 2_MiB});

@@ -5,9 +5,11 @@
 #include "warpheap/managers/scatter_alloc/scatter_alloc.hpp"
 
 #include <gtest/gtest.h>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <set>
+#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -86,6 +88,29 @@ void expect_pages(std::size_t heap_bytes) {
 TEST(scatter_alloc_of_large_heaps, the_last_pages_hold_runs_and_chunks) { expect_pages(140_GiB); }
 // Just below 2^31 pages, tables included, is the largest heap that it accepts.
 TEST(scatter_alloc_of_large_heaps, so_do_those_of_the_largest_heap) { expect_pages(8_TiB - 4096); }
+
+// All together, lanes want more pages than a 32-bit number can count: modulo 2^32, as many as are
+// free.
+TEST(scatter_alloc_of_large_heaps, lanes_that_together_want_2_to_the_32_pages_get_none) {
+  using manager_type = scatter_alloc<>;
+  in_region_of(8_TiB - 4096, [](const region& memory) {
+    const manager_type manager(memory, small_machine(), {});
+    const auto& parts = manager.parts();
+    constexpr std::uint32_t lanes = 32;
+    std::vector<void*> got(lanes, memory.base);
+    in_a_lane([&] {
+      format_fronts(manager, 1);
+      clear_fronts(parts.free_pages(), 1);
+      insert_run(parts.free_pages(), parts.table().pages() - 2 * lanes, 2 * lanes);
+    });
+    constexpr std::size_t pages = (std::size_t{1} << 32) / lanes + 1;
+    machine().launch({1, lanes}, [&] {
+      got[static_cast<std::size_t>(simt::lane_id())] =
+          manager.malloc(pages * manager_type::sizes::page_bytes);
+    });
+    EXPECT_EQ(std::count(got.begin(), got.end(), nullptr), lanes);
+  });
+}
 
 }  // namespace
 }  // namespace test

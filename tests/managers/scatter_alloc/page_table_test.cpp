@@ -196,6 +196,17 @@ TEST_F(scatter_room_seen, a_page_of_the_largest_chunks_suits_a_request_for_them)
   EXPECT_EQ(seen_.page_for(sizes::chunk_sizes / 2), 7u);
 }
 
+// Their bits lie in the next word.
+TEST_F(scatter_room_seen, a_page_of_chunks_of_nearly_twice_the_size_suits_a_request) {
+  seen_.add(100, 7);
+  for (const std::uint32_t request : {50u, 60u, 63u, 64u, 100u}) {
+    EXPECT_EQ(seen_.page_for(request), 7u) << request;
+  }
+  for (const std::uint32_t request : {49u, 101u}) {
+    EXPECT_EQ(seen_.page_for(request), room::none) << request;
+  }
+}
+
 TEST_F(scatter_room_seen, a_free_page_suits_every_request) {
   seen_.add(room::free_page, 7);
   for (const std::uint32_t request : {1u, sizes::chunk_sizes, sizes::page_request}) {

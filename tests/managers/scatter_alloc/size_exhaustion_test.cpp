@@ -16,9 +16,9 @@ WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 namespace {
 
-// A lane that frees a page sees in weak memory, too, that another lane had announced a search
-// before it looked at the page, and withdraws what that one finds.
-TEST(scatter_exhaustion, no_search_makes_a_page_be_missed_that_was_freed_behind_it) {
+/// Of all pages, one is not full: it has a block of `bytes`, which a lane frees while another one
+/// wants a chunk of a size that this page does not suit until it is empty.
+void expect_an_emptied_page_to_be_found(std::size_t bytes) {
   const rubbish memory(4_KiB);
   const small subject(memory.all(), machine().properties(), {});
   void* freed = nullptr;
@@ -28,7 +28,7 @@ TEST(scatter_exhaustion, no_search_makes_a_page_be_missed_that_was_freed_behind_
     while (subject.malloc(100) != nullptr) {
     }
     subject.free(freed);
-    freed = subject.malloc(256);
+    freed = subject.malloc(bytes);
   });
   ASSERT_NE(freed, nullptr);
   const std::vector<std::byte> full = memory.contents();
@@ -50,9 +50,18 @@ TEST(scatter_exhaustion, no_search_makes_a_page_be_missed_that_was_freed_behind_
     if (got != nullptr) continue;
     ++refused;
     machine().launch({1, 1}, [&] { ASSERT_NE(subject.malloc(100), nullptr) << "seed " << seed; });
-    if (HasFailure()) return;
+    if (::testing::Test::HasFailure()) return;
   }
   EXPECT_GT(refused, 100);
+}
+
+// A lane that frees a page sees in weak memory, too, that another lane had announced a search
+// before it looked at the page, and withdraws what that one finds.
+TEST(scatter_exhaustion, no_search_makes_a_page_be_missed_that_was_freed_behind_it) {
+  expect_an_emptied_page_to_be_found(256);
+}
+TEST(scatter_exhaustion, no_search_makes_a_page_be_missed_whose_last_chunk_was_freed_behind_it) {
+  expect_an_emptied_page_to_be_found(16);
 }
 
 }  // namespace

@@ -106,6 +106,20 @@ TEST_F(xmalloc_superblocks, the_one_of_fewest_blocks_is_the_smallest) {
   });
 }
 
+// Blocks of 32 and of 33 units are in one ring.
+TEST_F(xmalloc_superblocks, a_gap_is_found_behind_one_of_nearly_the_same_size_that_is_too_small) {
+  machine().launch({1, 1}, [this] {
+    const std::uint32_t enough = memory_.take(33);
+    ASSERT_NE(memory_.take(1), none);
+    const std::uint32_t less = memory_.take(32);
+    ASSERT_NE(memory_.take(8192 - 33 - 1 - 32), none);
+    memory_.give(enough);
+    memory_.give(less);
+    all_of_them::taken got{};
+    EXPECT_EQ(blocks_.carve(0, 32, 32, got), enough);
+  });
+}
+
 TEST_F(xmalloc_superblocks, a_whole_one_is_made_wherever_it_fits) {
   machine().launch({1, 1}, [this] {
     // From the end: 257 units are a whole one, and the front is larger.

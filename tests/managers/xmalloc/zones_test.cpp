@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A heap in zones: where they lie, that none is forgotten, and blocks that lie across their
 // borders.
+#include "any_schedule.hpp"
 #include "machine.hpp"
+#include "machine_of.hpp"
+#include "rubbish.hpp"
 #include "small.hpp"
 #include "take_and_give.hpp"
 
 #include "warpheap/core/units.hpp"
 #include "warpheap/heap/heap.hpp"
+#include "warpheap/simt/cpu/explorer.hpp"
 
 #include <gtest/gtest.h>
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <iterator>
+#include <vector>
 
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
@@ -189,6 +197,86 @@ TEST_F(xmalloc_zoned_heap, a_block_that_is_kept_whole_ends_the_search) {
     ASSERT_NE(first, xmalloc_parts::none);
     EXPECT_NE(blocks.take(1, 4), xmalloc_parts::none) << "no zone has four";
   });
+}
+
+TEST_F(xmalloc_zoned_heap, lanes_that_ask_together_keep_a_block_whole_too) {
+  std::array<std::uint32_t, 2> got{};
+  machine().launch(
+      {1, 2}, [&] { got.at(static_cast<std::size_t>(simt::lane_id())) = memory().take(1, 4); });
+  for (const std::uint32_t unit : got) EXPECT_EQ(unit, xmalloc_parts::none);
+}
+
+/// Lanes of the explorer in a heap whose blocks of eight units, by address, are all in use but
+/// some.
+class xmalloc_zones_in_schedules : public ::testing::Test {
+ protected:
+  static constexpr std::uint32_t units = 8;
+
+  /// The first zone has the first four, the second one the next four.
+  void free_only(std::initializer_list<std::size_t> numbers) {
+    machine().launch({1, 1}, [&] {
+      all_.format(0, 1);
+      for (std::uint32_t unit; (unit = blocks().take(units)) != xmalloc_parts::none;) {
+        units_.push_back(unit);
+      }
+      std::sort(units_.begin(), units_.end());
+      for (const std::size_t i : numbers) blocks().give(units_.at(i));
+    });
+    ASSERT_EQ(units_.size(), 12u);
+    before_ = memory_.contents();
+  }
+  void begin() const { std::copy(before_.begin(), before_.end(), memory_.all().base); }
+  const xmalloc_parts::memoryblocks<zoned_config>& blocks() const { return all_.parts().memory(); }
+  bool is_damaged() const {
+    inspection found;
+    machine().launch({1, 1}, [&] { all_.inspect(0, 1, found); });
+    return std::any_of(std::begin(found.violations), std::end(found.violations),
+                       [](auto times) { return times != 0; });
+  }
+
+  const rubbish memory_{zoned_bytes};
+  const zoned all_{memory_.all(), machine_of(1), {}};
+  std::vector<std::uint32_t> units_;
+  std::vector<std::byte> before_;
+};
+
+// Two lanes come to the first zone, and one to the second one, whose lock it may hold when another
+// passes by.
+TEST_F(xmalloc_zones_in_schedules, a_lane_goes_on_when_others_take_the_last_block_where_it_waits) {
+  free_only({0, 4, 6});
+  bool is_refused = false;
+  simt::explorer lanes({3, 1}, 20'000);
+  const auto begin_anew = [&] {
+    begin();
+    is_refused = false;
+  };
+  const auto lane = [&] {
+    if (blocks().take(units) == xmalloc_parts::none) is_refused = true;
+  };
+  constexpr std::uint64_t schedules = WARPHEAP_TEST_SANITIZED ? 500 : 4000;
+  expect_in_schedules(lanes, schedules, begin_anew, lane, [&] { return is_refused; });
+}
+
+// A lane has seen a border with room on both sides. Meanwhile, the side before it is taken, and the
+// one behind it gets as large as all that the lane wants.
+TEST_F(xmalloc_zones_in_schedules, a_block_across_a_border_has_some_of_both_sides) {
+  free_only({3, 4});
+  simt::explorer lanes({3, 1}, 20'000);
+  const auto lane = [&] {
+    switch (simt::block_rank()) {
+      case 0:
+        blocks().take(2 * units);
+        break;
+      case 1:
+        blocks().give(units_[5]);
+        break;
+      default:
+        blocks().take(units);
+    }
+  };
+  constexpr std::uint64_t schedules = WARPHEAP_TEST_SANITIZED ? 500 : 4000;
+  expect_in_schedules(
+      lanes, schedules, [&] { begin(); }, lane, [&] { return is_damaged(); });
 }
 
 // All ask at once, and none frees: each zone is emptied to the last block.

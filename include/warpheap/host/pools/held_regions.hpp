@@ -59,14 +59,15 @@ class held_regions {
   /// bytes, or the limit, are held. False if that bound, the upstream or its addresses do not allow
   /// it.
   bool grow(std::size_t least, std::size_t most_held) {
-    const std::size_t room = room_below(most_held);
     if (page_bytes() != 0 && !regions_.empty()) {
       const growth_site site = cheapest_site(least, growing_region());
+      const std::size_t room = room_below(most_held);
       if (site.missing() > room) return false;
       if (site.range && commit(site, room)) return true;
     }
     if (page_bytes() == 0 && extend_last_region(least)) return true;
     const std::size_t whole = in_pages(least);
+    const std::size_t room = room_below(most_held);  // beside what was obtained in vain
     std::size_t wanted = std::min(std::max(whole, next_region()), room);
     while (wanted >= whole) {
       if (add_region(wanted)) return true;

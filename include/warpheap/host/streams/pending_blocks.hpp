@@ -104,7 +104,10 @@ class pending_blocks {
   template <class Release, class Fence>
   void retire_all(Release&& release, Fence&& fence) {
     for (auto& [key, q] : queues_) {
-      if (q.blocks == 0 && q.closed.empty()) continue;
+      if (q.blocks == 0 && q.closed.empty()) {
+        retire_open(q, release);  // all of it was taken back
+        continue;
+      }
       if (q.open != block_table::none) close(q, events_.record_absent(key));
       fence(key, std::exchange(q.closed.back().event, nullptr));
       while (!q.closed.empty()) retire_front(q, release);
@@ -119,10 +122,7 @@ class pending_blocks {
     if (found == queues_.end()) return;
     queue& q = found->second;
     while (!q.closed.empty()) retire_front(q, release);
-    if (q.open != block_table::none) {
-      empty_list(q, q.open, release);
-      forget_open(q);
-    }
+    retire_open(q, release);
   }
 
  private:
@@ -196,6 +196,13 @@ class pending_blocks {
       release(block);
     }
     table_.forget(ring);
+  }
+
+  template <class Release>
+  void retire_open(queue& q, Release& release) {
+    if (q.open == block_table::none) return;
+    empty_list(q, q.open, release);
+    forget_open(q);
   }
 
   template <class Release>
