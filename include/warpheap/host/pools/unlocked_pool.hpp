@@ -165,11 +165,20 @@ class unlocked_pool {
     const extent block = policy_.allocate(bytes + alignment - granule_, 1, how);
     if (!block) return {};
     const address base = align_up(block.base, alignment);
-    if (base != block.base) {
-      aliases_.emplace(base, block.base);
-      hidden_.insert(block.base);
-    }
+    if (base != block.base) hide(block.base, base);
     return {base, block.bytes};
+  }
+  // Hands out the policy's block `own` at `base` alone. If the process has no memory for the two
+  // records, the block goes back. \throws std::bad_alloc
+  void hide(address own, address base) {
+    try {
+      hidden_.insert(own);
+      aliases_.emplace(base, own);
+    } catch (...) {
+      hidden_.erase(own);
+      policy_.deallocate(own);
+      throw;
+    }
   }
 
   // The size of a region that has room for the block wherever its first aligned address is.

@@ -26,9 +26,14 @@ class shared_upstream final : public upstream {
   void* allocate(std::size_t bytes) override {
     const std::lock_guard guard(lock_);
     if (bytes > limit_ - held_) return nullptr;
+    // The record first: if the process has no memory for it, nothing has been obtained.
+    regions added;
+    added.emplace(0, 0);
     void* const memory = source_->allocate(bytes);
     if (memory == nullptr) return nullptr;
-    vacant_.emplace(reinterpret_cast<std::uintptr_t>(memory), 0);
+    auto record = added.extract(added.begin());
+    record.key() = reinterpret_cast<std::uintptr_t>(memory);
+    vacant_.insert(std::move(record));
     held_ += bytes;
     return memory;
   }
