@@ -3,6 +3,7 @@
 // program of its own, since it replaces `new`.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -92,21 +93,34 @@ TEST(pool_without_host_memory, loses_no_block_whose_address_it_cannot_record) {
     const auto pool = make_pool(policy, std::make_shared<plain_upstream>(),
                                 std::make_shared<fake_events>(), {.initial_bytes = 1 << 20});
     constexpr std::size_t alignment = 8192;
-    void* first = pool->allocate(4096, 1, one);  // so that the next one does not begin aligned
+    // A record, and a block after which the next one does not begin aligned.
+    void* const other = pool->allocate(4096, alignment, one);
+    void* const first = pool->allocate(4096, 1, one);
+    void* const last = std::max(first, other);
+    const auto place = reinterpret_cast<std::uintptr_t>(last);
+    void* const aligned = static_cast<char*>(last) - place % alignment;
     void* block = nullptr;
     const std::size_t before = pool->stats().bytes_in_use;
     const int failed = fail_each([&] { block = pool->try_allocate(4096, alignment, one); },
                                  [&] {
                                    EXPECT_EQ(pool->check(), std::nullopt) << policy;
-                                   if (block == nullptr) {
-                                     EXPECT_EQ(pool->stats().bytes_in_use, before) << policy;
+                                   if (block != nullptr) return;
+                                   EXPECT_EQ(pool->stats().bytes_in_use, before) << policy;
+                                   // No address behind these blocks has a record.
+                                   for (std::size_t k = 1; k <= 16; ++k) {
+                                     void* const at = static_cast<char*>(aligned) + k * alignment;
+                                     EXPECT_EQ(pool->usable_bytes(at), 0u) << policy;
                                    }
+                                   void* const whole = pool->allocate(4 * 4096, 1, one);
+                                   EXPECT_EQ(pool->usable_bytes(whole), 4u * 4096) << policy;
+                                   pool->deallocate(whole, one);
                                  });
     EXPECT_GE(failed, policy == "binary_buddy" ? 2 : 0);
     ASSERT_NE(block, nullptr);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % alignment, 0u);
     pool->deallocate(block, one);
     pool->deallocate(first, one);
+    pool->deallocate(other, one);
     EXPECT_EQ(pool->stats().bytes_in_use, 0u) << policy;
   }
 }

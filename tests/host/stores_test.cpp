@@ -284,23 +284,29 @@ growing_array<big> grown_large() {
 }
 
 void expect_counted(const growing_array<big>& all) {
+  ASSERT_EQ(all.size(), 4000u);
   for (std::uint64_t n = 0; n != all.size(); ++n) ASSERT_EQ(all[n][0], n);
 }
 
 TEST(growing_array, keeps_its_elements_as_it_grows_and_moves) {
   growing_array<big> all = grown_large();
-  EXPECT_EQ(all.size(), 4000u);
   expect_counted(all);
-  growing_array<big> other = grown_large();
+  const growing_array<big> other = grown_large();
   // Whatever lies behind the first one now, it grows.
   for (int n = 0; n != 4; ++n) {
     const auto in_the_way = grown_large();
     ASSERT_TRUE(all.reserve(all.capacity() + 1));
     expect_counted(all);
   }
-  other = std::move(all);
-  EXPECT_EQ(other.size(), 4000u);
-  expect_counted(other);
+  const std::size_t capacity = all.capacity();
+  growing_array<big> next;
+  next.extend()[0] = 1;
+  next = std::move(all);
+  expect_counted(next);
+  EXPECT_EQ(next.capacity(), capacity);
+  growing_array<big> last(std::move(next));
+  ASSERT_TRUE(last.reserve(capacity + 1));  // with the memory that came with them
+  expect_counted(last);
 }
 
 TEST(growing_array, does_not_grow_for_what_it_has_room_for) {
