@@ -10,11 +10,11 @@
 #include <memory>
 #include <new>
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "fake_events.hpp"
 #include "warpheap/host/pools/make_pool.hpp"
+#include "warpheap/host/upstreams/host_upstream.hpp"
 #include "warpheap/host/upstreams/shared_upstream.hpp"
 
 namespace {
@@ -55,27 +55,28 @@ int fail_each(const auto& act, const auto& check) {
   }
 }
 
-/// Counts the regions that it has given away, and needs no records.
-class plain_upstream : public upstream {
+/// Memory of the host, with a count of its regions.
+class counting_upstream : public upstream {
  public:
   void* allocate(std::size_t bytes) override {
-    void* const memory = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+    void* const memory = source_.allocate(bytes);
     if (memory != nullptr) ++given_;
     return memory;
   }
-  void deallocate(void* memory, std::size_t) noexcept override {
+  void deallocate(void* memory, std::size_t bytes) noexcept override {
     --given_;
-    std::free(memory);
+    source_.deallocate(memory, bytes);
   }
-  std::string_view name() const override { return "plain"; }
+  std::string_view name() const override { return source_.name(); }
   int given() const { return given_; }
 
  private:
+  host_upstream source_;
   int given_ = 0;
 };
 
 TEST(shared_upstream_without_host_memory, obtains_nothing_that_it_cannot_record) {
-  const auto source = std::make_shared<plain_upstream>();
+  const auto source = std::make_shared<counting_upstream>();
   shared_upstream shared(source, std::size_t{1} << 20);
   void* memory = nullptr;
   const int failed = fail_each([&] { memory = shared.allocate(4096); },
@@ -89,40 +90,35 @@ TEST(shared_upstream_without_host_memory, obtains_nothing_that_it_cannot_record)
 
 // Buddies cannot align: an address inside a larger block takes two records.
 TEST(pool_without_host_memory, loses_no_block_whose_address_it_cannot_record) {
-  for (const std::string policy : {"binary_buddy", "tlsf"}) {
-    const auto pool = make_pool(policy, std::make_shared<plain_upstream>(),
-                                std::make_shared<fake_events>(), {.initial_bytes = 1 << 20});
-    constexpr std::size_t alignment = 8192;
-    // A record, and a block after which the next one does not begin aligned.
-    void* const other = pool->allocate(4096, alignment, one);
-    void* const first = pool->allocate(4096, 1, one);
-    void* const last = std::max(first, other);
-    const auto place = reinterpret_cast<std::uintptr_t>(last);
-    void* const aligned = static_cast<char*>(last) - place % alignment;
-    void* block = nullptr;
-    const std::size_t before = pool->stats().bytes_in_use;
-    const int failed = fail_each([&] { block = pool->try_allocate(4096, alignment, one); },
-                                 [&] {
-                                   EXPECT_EQ(pool->check(), std::nullopt) << policy;
-                                   if (block != nullptr) return;
-                                   EXPECT_EQ(pool->stats().bytes_in_use, before) << policy;
-                                   // No address behind these blocks has a record.
-                                   for (std::size_t k = 1; k <= 16; ++k) {
-                                     void* const at = static_cast<char*>(aligned) + k * alignment;
-                                     EXPECT_EQ(pool->usable_bytes(at), 0u) << policy;
-                                   }
-                                   void* const whole = pool->allocate(4 * 4096, 1, one);
-                                   EXPECT_EQ(pool->usable_bytes(whole), 4u * 4096) << policy;
-                                   pool->deallocate(whole, one);
-                                 });
-    EXPECT_GE(failed, policy == "binary_buddy" ? 2 : 0);
-    ASSERT_NE(block, nullptr);
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % alignment, 0u);
-    pool->deallocate(block, one);
-    pool->deallocate(first, one);
-    pool->deallocate(other, one);
-    EXPECT_EQ(pool->stats().bytes_in_use, 0u) << policy;
-  }
+  const auto pool = make_pool("binary_buddy", std::make_shared<host_upstream>(),
+                              std::make_shared<fake_events>(), {.initial_bytes = 1 << 20});
+  constexpr std::size_t alignment = 8192;
+  // A record, and a block after which the next one does not begin aligned.
+  void* const other = pool->allocate(4096, alignment, one);
+  void* const first = pool->allocate(4096, 1, one);
+  void* const last = std::max(first, other);
+  const auto place = reinterpret_cast<std::uintptr_t>(last);
+  void* const aligned = static_cast<char*>(last) - place % alignment;
+  void* block = nullptr;
+  const std::size_t before = pool->stats().bytes_in_use;
+  const auto expect_unchanged = [&] {
+    EXPECT_EQ(pool->check(), std::nullopt);
+    if (block != nullptr) return;
+    EXPECT_EQ(pool->stats().bytes_in_use, before);
+    // No address behind these blocks has a record, and no block there is hidden.
+    for (std::size_t k = 1; k <= 16; ++k) {
+      EXPECT_EQ(pool->usable_bytes(static_cast<char*>(aligned) + k * alignment), 0u) << k;
+    }
+    void* const whole = pool->allocate(4 * 4096, 1, one);
+    EXPECT_EQ(pool->usable_bytes(whole), 4u * 4096);
+    pool->deallocate(whole, one);
+  };
+  EXPECT_GE(fail_each([&] { block = pool->try_allocate(4096, alignment, one); }, expect_unchanged),
+            2);
+  ASSERT_NE(block, nullptr);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % alignment, 0u);
+  for (void* const each : {block, first, other}) pool->deallocate(each, one);
+  EXPECT_EQ(pool->stats().bytes_in_use, 0u);
 }
 
 }  // namespace

@@ -274,11 +274,11 @@ class block_table_of : public block_names {
   static_assert(initial_chains % split_chains == 0);
   static constexpr std::size_t most_splits = 64;
 
-  // Spare records make the table larger than the count of blocks; they are used before others. Up
-  // to its capacity, no caller asks here: it is never more than record 0 and the maximum.
+  // Spare records make the table larger than the count of blocks; they are used before others. No
+  // caller asks here while the array has room, so it never has more than the maximum and record 0.
   [[gnu::noinline]] bool grow_blocks(std::size_t count) {
     if (count_ + count > max_blocks_) return false;
-    return spares() >= count || blocks_.reserve(blocks_.size() + count, max_blocks_ + 1);
+    return spares() >= count || blocks_.reserve(count_ + count + 1, max_blocks_ + 1);
   }
 
   std::size_t spares() const { return blocks_.size() - 1 - count_; }

@@ -51,13 +51,14 @@ class growing_array {
   std::size_t size() const { return size_; }
   std::size_t capacity() const { return capacity_; }
 
-  /// Makes room for `capacity` elements, or for half as many again as now if that is more, but not
-  /// for more than `most`. False if the process is out of memory. Amortised O(1) per element
+  /// Makes room for `capacity` elements, or for half as many again as now if that is more, up to
+  /// `most`. False if `capacity` is more than that, or the process is out of memory. Amortised O(1)
+  /// per element
   [[gnu::noinline]] bool reserve(std::size_t capacity,
                                  std::size_t most = std::numeric_limits<std::size_t>::max()) {
-    if (capacity > capacity_) capacity = std::max(capacity, capacity_ + capacity_ / 2);
-    capacity = std::min(capacity, most);
     if (capacity <= capacity_) return true;
+    if (capacity > most) return false;
+    capacity = std::min(std::max(capacity, capacity_ + capacity_ / 2), most);
     if (!memory_.grow(size_ * sizeof(T), capacity * sizeof(T))) return false;
     data_ = static_cast<T*>(memory_.place());
     capacity_ = capacity;
