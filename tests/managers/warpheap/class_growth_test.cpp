@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // When a class takes a chunk, and what of the heap is known to be left when it decides.
+#include "any_schedule.hpp"
 #include "take_and_give.hpp"
 
 #include "warpheap/core/units.hpp"
@@ -81,11 +82,42 @@ TEST_F(some_chunks_left, a_class_grows_ahead_as_much_as_its_lanes_need) {
 
 TEST_F(few_chunks_left, no_class_grows_before_it_is_full) {
   in_a_lane([&] {
+    // One without chunks has no room.
+    EXPECT_NE(growth(parts(), of_).grow_ahead(false).chunk, growth::none);
     for (int i = 0; i < 4000; ++i) {
       EXPECT_EQ(growth(parts(), of_).grow_ahead(false).chunk, growth::none);
     }
   });
-  EXPECT_EQ(chunks_of_class(), 0u);
+  EXPECT_EQ(chunks_of_class(), 1u);
+}
+
+// One group alone, and it leaves the growth of the class to others afterwards.
+TEST_F(few_chunks_left, a_class_gets_its_first_chunk_once) {
+  std::uint32_t& growing = parts().classes().of(of_).turns.growing;
+  growing = 1;
+  in_a_lane([&] { EXPECT_EQ(growth(parts(), of_).grow_ahead(false).chunk, growth::none); });
+  EXPECT_EQ(chunks_of_class(), 0u) << "another group lets it grow";
+  growing = 0;
+  in_a_lane([&] { EXPECT_NE(growth(parts(), of_).grow_ahead(false).chunk, growth::none); });
+  EXPECT_EQ(chunks_of_class(), 1u);
+  EXPECT_EQ(growing, 0u);
+}
+
+// Another group may have ended the growth between a look at the class and the next one.
+TEST_F(few_chunks_left, a_class_gets_its_first_chunk_once_whichever_groups_want_it) {
+  simt::explorer three({3, 1}, 20'000);
+  const auto begin = [&] {
+    in_a_lane([&] {
+      all_.format(0, 1);
+      ASSERT_NE(all_.malloc((parts().universe() - 6) * chunk_bytes), nullptr);
+    });
+  };
+  const auto wrong = [&] {
+    return chunks_of_class() != 1 || parts().classes().of(of_).turns.growing != 0;
+  };
+  expect_in_schedules(
+      three, 600, begin, [&] { growth(parts(), of_).grow_ahead(false); }, wrong,
+      any_sequential_schedule);
 }
 
 // They are told so, lest they look for a chunk once more.

@@ -208,19 +208,21 @@ TEST_F(warpheap_hints, a_class_without_words_has_none_with_room) {
 
 TEST_F(warpheap_hints, some_lanes_look_for_the_last_word_that_may_have_room) {
   auto& record = parts().classes().of(0);
-  record.turns.population = 1;
-  const auto lanes_that_look = [&](std::uint32_t with_room) {
+  const auto lanes_that_look = [&](std::uint32_t chunks, std::uint32_t with_room) {
+    record.turns.population = chunks;
     record.unmarked = with_room;
     int lanes = 0;
-    for (std::uint32_t i = 0; i < 16; ++i) {
-      lanes += parts().classes().may_search(0, 16, i << 28) ? 1 : 0;
+    for (std::uint32_t i = 0; i < 16 * chunks; ++i) {
+      lanes += parts().classes().may_search(0, 16, i * ((1u << 28) / chunks)) ? 1 : 0;
     }
     return lanes;
   };
-  EXPECT_EQ(lanes_that_look(0), 0) << "there is nothing to find";
-  EXPECT_EQ(lanes_that_look(1), 1);
-  EXPECT_EQ(lanes_that_look(2), 2);
-  EXPECT_EQ(lanes_that_look(3), 16) << "no longer tight";
+  EXPECT_EQ(lanes_that_look(1, 0), 0) << "there is nothing to find";
+  EXPECT_EQ(lanes_that_look(1, 1), 1);
+  EXPECT_EQ(lanes_that_look(1, 2), 1);
+  EXPECT_EQ(lanes_that_look(1, 3), 16) << "no longer tight";
+  EXPECT_EQ(lanes_that_look(16, 16), 3) << "one for eight words, and one more";
+  EXPECT_EQ(lanes_that_look(16, 32), 5);
 }
 
 // A word that has more of them serves requests faster as a whole.

@@ -218,40 +218,43 @@ TEST(warpheap_slot_search, a_request_beside_words_that_are_listed_and_full_ends_
             500'000u);
 }
 
-/// Steps of a request that gets null in a full heap of which a word counts as unmarked, while
-/// another lane offers a slot that is in use and takes the offer, all the time. \param MostLooks
-/// how often a whole warp looks, and a part of one
-template <int MostLooks, int PartLooks>
-std::uint64_t steps_beside_offers_of_others() {
+/// Steps of a request that gets null in a full heap of which a word counts as unmarked. \param
+/// offers whether another lane offers a slot that is in use and takes the offer all the time
+/// meanwhile, and not only before \param MostLooks how often a whole warp looks
+template <int MostLooks>
+std::uint64_t steps_of_looks(bool offers) {
   static constexpr warpheap_config config = [] {
     warpheap_config how = small_chunks;
     how.most_looks = MostLooks;
     how.most_undisturbed = 12;
-    how.part_looks = PartLooks;
     return how;
   }();
   const rubbish memory(16_KiB);
   const warpheap_manager<config> subject(memory.all(), machine().properties(), {});
   const auto& parts = subject.parts();
   const std::uint32_t of = parts.classes().sizes().class_of(16);
+  const auto offer = [&] {
+    if (parts.offers().make(of, 0)) parts.offers().take(of);
+  };
   machine().launch({1, 1}, [&] {
     subject.format(0, 1);
     while (subject.malloc(16) != nullptr) {
     }
     parts.classes().count_unmarked(of, 1);
+    offer();
   });
   return steps_of_a_refusal([&] { return subject.malloc(16); },
                             [&] {
-                              if (parts.offers().make(of, 0)) parts.offers().take(of);
+                              if (offers) offer();
                             });
 }
 
 // Others have taken what was freed, and no chunk is there: further looks would hold up its warp,
 // and others would be served instead.
-TEST(warpheap_slot_search, a_whole_warp_looks_once_more_than_a_part_beside_offers_of_others) {
-  const std::uint64_t steps = steps_beside_offers_of_others<12, 1>();
-  EXPECT_GT(steps, (steps_beside_offers_of_others<1, 12>()));
-  EXPECT_LT(steps, (steps_beside_offers_of_others<3, 12>()));
+TEST(warpheap_slot_search, a_whole_warp_waits_once_if_others_offer_slots_meanwhile) {
+  const std::uint64_t steps = steps_of_looks<12>(true);
+  EXPECT_EQ(steps, steps_of_looks<2>(true));
+  EXPECT_GT(steps_of_looks<2>(false), 4 * steps) << "it looks twelve times";
 }
 
 /// A look comes to one listed word, of which it takes none off the list, until the last one.

@@ -89,20 +89,26 @@ class warpheap_class_growth {
     return chunk == none ? place{} : slot_of(team, chunk, how);
   }
 
-  /// Lets the class grow before it is full, if there is plenty of memory. A collective of those
-  /// that call together, for any classes. \param from_others whether what others have left counts
+  /// Lets the class grow before it is full, if there is plenty of memory; if it has no chunk, one
+  /// group lets it have the first. A collective of those that call together, for any classes.
+  /// \param from_others whether what others have left counts
   WARPHEAP_DEVICE place grow_ahead(bool from_others) const {
     const simt::group team = simt::coalesced(&supply_.whole());
     const simt::group same = team.match(of_);
-    bool grows = false;
+    auto next = step::wait;
     if (same.is_leader()) {
       const int left = from_others ? plenty() : supply_.eighths_in_pool();
-      grows = takes_chunks(ahead(left) * same.size());
+      // A class that gets no chunk before others have taken all suffers most: nobody offers slots
+      // of it, so its requests are the last ones to be refused (docs/decisions/0064).
+      if (takes_chunks(ahead(left) * same.size())) {
+        next = step::grow;
+      } else if (lacks_chunks() && begin_first_growth()) {
+        next = step::grow_for_all;
+      }
     }
     team.sync();
-    grows = team.shuffle(static_cast<std::uint32_t>(grows), same.leader()) != 0;
-    place got;
-    if (grows) got = simt::call_apart(&grow_apart, supply_, of_, same.mask(), false, 0).got;
+    next = static_cast<step>(team.shuffle(static_cast<std::uint32_t>(next), same.leader()));
+    const place got = grow(next, 0);
     team.sync();
     return got;
   }
@@ -149,6 +155,24 @@ class warpheap_class_growth {
     const std::uint32_t at_once =
         supply_.chunks_at_once(words_.shape().count, supply_.eighths_in_pool());
     return scale_to(drawn, words_.shape().count * at_once) < static_cast<std::uint32_t>(lanes);
+  }
+  /// Looks twice, since a multiprocessor may remember the class without its first chunk for long.
+  WARPHEAP_DEVICE bool lacks_chunks() const {
+    return simt::load_hint(population()) == 0 && has_no_chunk();
+  }
+  WARPHEAP_DEVICE bool has_no_chunk() const {
+    return simt::atomic_ref(population()).load(simt::order::relaxed) == 0;
+  }
+  WARPHEAP_DEVICE std::uint32_t& population() const {
+    return supply_.classes().of(of_).turns.population;
+  }
+  /// Whether the caller is to let the class have its first chunk. It may have come since the last
+  /// look, from a group whose growth has ended.
+  WARPHEAP_DEVICE bool begin_first_growth() const {
+    if (!begin_growth()) return false;
+    const bool is_first = has_no_chunk();
+    if (!is_first) end_growth();
+    return is_first;
   }
   WARPHEAP_DEVICE bool begin_growth() const {
     const simt::atomic_ref growing(supply_.classes().of(of_).turns.growing);

@@ -158,14 +158,17 @@ class warpheap_classes {
     return few_unmarked(of, words, words < 4 ? 2 : 8);
   }
   /// Whether a lane should look at listed words, as drawn by `noise`: in a tight class, the fewer
-  /// there may be, the fewer lanes, but always some. The others of its warp wait for it.
-  WARPHEAP_DEVICE bool may_search(std::uint32_t of, std::uint32_t words,
+  /// of its slots those may have, the fewer lanes, but always some. The others of its warp wait for
+  /// it.
+  WARPHEAP_DEVICE bool may_search(std::uint32_t of, const warpheap_slots& shape,
                                   std::uint32_t noise) const {
     record& known = where_.records[of];
     const auto now = static_cast<std::uint32_t>(simt::load_hint(known.unmarked));
     if (now == 0) return false;
-    const std::uint32_t all = simt::load_hint(known.turns.population) * words;
-    return scale_to(noise, all) <= now / 2 + all / 2048 || !is_tight(of, words);
+    const std::uint32_t all = simt::load_hint(known.turns.population) * shape.words;
+    // A word of few slots seldom has a free one, and serves few lanes (docs/decisions/0064).
+    const std::uint32_t slots = shape.per_word < 32 ? shape.per_word : 32;
+    return scale_to(noise, all) <= now / 2 * slots / 32 + all / 2048 || !is_tight(of, shape.words);
   }
   /// Whether all are, as far as the multiprocessor knows.
   WARPHEAP_DEVICE bool seem_marked(std::uint32_t of) const {

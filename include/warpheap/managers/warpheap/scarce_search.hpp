@@ -119,7 +119,7 @@ class warpheap_scarce_search {
   };
 
   WARPHEAP_DEVICE bool may_search() const {
-    return supply_.classes().may_search(of_, words_.shape().words, simt::rough_noise());
+    return supply_.classes().may_search(of_, words_.shape(), simt::rough_noise());
   }
   /// As many as all words need that may be listed now. Words that others list meanwhile, as fast as
   /// the lane marks them, do not count.

@@ -236,7 +236,7 @@ class warpheap_slot_search {
   /// for any classes: those that have looked in different ways may meet here, so it is not a part
   /// of `take_more`. \param is_part whether the caller is a part of a warp in a heap that seemed
   /// dry: then the request is over when there are other offers than were `made`, and no chunks. So
-  /// is that of a whole warp, but after one look more (docs/decisions/0063).
+  /// is that of a whole warp, once it has looked and waited (docs/decisions/0063 and 0064).
   ///
   /// Ends: turns are bounded. While there are chunks, each turn makes it likelier that the next one
   /// requests a chunk, and a turn that requests one in vain has lost to a lane that got it, or that
@@ -283,8 +283,7 @@ class warpheap_slot_search {
       gives_up =
           turn + 1 == most_turns || looks >= (freed ? Config.most_looks : Config.most_undisturbed);
       const bool no_chunks = cleared >= all || !supply_.seems_to_have_chunks();
-      const bool has_looked = is_part || looks > Config.part_looks;
-      steps.going = !gives_up && !(has_looked && freed && no_chunks);
+      steps.going = !gives_up && !(freed && no_chunks);
     }
     steps.going = steps.got.chunk == none && gives_up;
     if (!steps.team.any(steps.going)) return steps.got;
