@@ -206,23 +206,30 @@ TEST_F(warpheap_hints, a_class_without_words_has_none_with_room) {
   });
 }
 
-TEST_F(warpheap_hints, some_lanes_look_for_the_last_word_that_may_have_room) {
+TEST_F(warpheap_hints, some_lanes_look_for_the_last_slots_that_words_may_have) {
   auto& record = parts().classes().of(0);
-  const auto lanes_that_look = [&](std::uint32_t chunks, std::uint32_t with_room) {
+  const auto lanes_that_look = [&](std::uint32_t per_word, std::uint32_t chunks,
+                                   std::uint32_t with_room) {
+    constexpr std::uint32_t words = 16;
     record.turns.population = chunks;
     record.unmarked = with_room;
     int lanes = 0;
-    for (std::uint32_t i = 0; i < 16 * chunks; ++i) {
-      lanes += parts().classes().may_search(0, 16, i * ((1u << 28) / chunks)) ? 1 : 0;
+    for (std::uint32_t i = 0; i < words * chunks; ++i) {
+      const std::uint32_t noise = i * ((1u << 28) / chunks);
+      lanes += parts().classes().may_search(0, {16, words * per_word, words, per_word}, noise);
     }
     return lanes;
   };
-  EXPECT_EQ(lanes_that_look(1, 0), 0) << "there is nothing to find";
-  EXPECT_EQ(lanes_that_look(1, 1), 1);
-  EXPECT_EQ(lanes_that_look(1, 2), 1);
-  EXPECT_EQ(lanes_that_look(1, 3), 16) << "no longer tight";
-  EXPECT_EQ(lanes_that_look(16, 16), 3) << "one for eight words, and one more";
-  EXPECT_EQ(lanes_that_look(16, 32), 5);
+  for (const std::uint32_t slots : {4u, 32u, 48u}) {
+    EXPECT_EQ(lanes_that_look(slots, 1, 0), 0) << "there is nothing to find";
+    EXPECT_EQ(lanes_that_look(slots, 1, 1), 1);
+    EXPECT_EQ(lanes_that_look(slots, 1, 3), 16) << "no longer tight";
+  }
+  // One for two words, and one more.
+  EXPECT_EQ(lanes_that_look(48, 16, 32), 17);
+  EXPECT_EQ(lanes_that_look(32, 16, 32), 17);
+  EXPECT_EQ(lanes_that_look(16, 16, 32), 9) << "words of half as many slots";
+  EXPECT_EQ(lanes_that_look(4, 16, 32), 3);
 }
 
 // A word that has more of them serves requests faster as a whole.
