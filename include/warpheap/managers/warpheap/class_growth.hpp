@@ -98,7 +98,7 @@ class warpheap_class_growth {
     auto next = step::wait;
     if (same.is_leader()) {
       const int left = from_others ? plenty() : supply_.eighths_in_pool();
-      // A class that gets no chunk before others have taken all suffers most: nobody offers slots
+      // A class that gets no chunk before others have taken all suffers most: no lane offers slots
       // of it, so its requests are the last ones to be refused (docs/decisions/0064).
       if (takes_chunks(ahead(left) * same.size())) {
         next = step::grow;
