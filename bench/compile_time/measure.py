@@ -18,11 +18,9 @@ import resource
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +38,7 @@ def headers_of(commit: str, folder: Path) -> Path:
     archive = subprocess.run(
         ["git", "-C", root, "archive", commit, "include"], stdout=subprocess.PIPE, check=True
     )
-    with tarfile.open(fileobj=BytesIO(archive.stdout)) as files:
-        files.extractall(folder, filter="data")
+    subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
     return folder / "include"
 
 
