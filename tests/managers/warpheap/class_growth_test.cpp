@@ -120,6 +120,30 @@ TEST_F(few_chunks_left, a_class_gets_its_first_chunk_once_whichever_groups_want_
       any_sequential_schedule);
 }
 
+class no_chunks_left : public chunks_left {
+ protected:
+  no_chunks_left() : chunks_left(0) {}
+};
+
+// Its lanes would have chunks in hand, as far as others can tell, and while one has, requests of no
+// class can be refused.
+TEST_F(no_chunks_left, a_class_without_chunks_takes_none_while_others_prove_that) {
+  simt::explorer two({2, 1}, 20'000);
+  bool out = false;
+  const auto begin = [&] {
+    in_a_lane([&] { parts().whole().chunks.released(); });
+    out = false;
+  };
+  const auto lane = [&] {
+    if (simt::block_rank() == 0) {
+      growth(parts(), of_).grow_ahead(false);
+    } else {
+      out = parts().is_out();
+    }
+  };
+  expect_in_schedules(two, 300, begin, lane, [&] { return !out; });
+}
+
 // They are told so, lest they look for a chunk once more.
 TEST_F(few_chunks_left, lanes_that_come_too_late_for_the_last_one_get_none) {
   in_a_lane([&] {

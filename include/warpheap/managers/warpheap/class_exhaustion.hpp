@@ -84,10 +84,7 @@ class warpheap_class_exhaustion {
            supply_.seems_out();
   }
   WARPHEAP_DEVICE bool confirm() const {
-    // Both in any case, so that neither waits for the other.
-    const bool marked = supply_.classes().are_marked_now(of_);
-    const bool offered = supply_.offers().any(of_);
-    const bool out = marked && !offered;
+    const bool out = supply_.classes().are_marked_now(of_) && !supply_.offers().any(of_);
     // Occasionally, the multiprocessor must look again, for the next request: a fence clears its
     // cache, which slows down every warp that it runs.
     if (simt::rough_noise() >> 29 == 0) simt::fence(simt::order::acquire);

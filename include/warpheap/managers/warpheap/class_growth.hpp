@@ -102,7 +102,7 @@ class warpheap_class_growth {
       // of it, so its requests are the last ones to be refused (docs/decisions/0064).
       if (takes_chunks(ahead(left) * same.size())) {
         next = step::grow;
-      } else if (lacks_chunks() && begin_first_growth()) {
+      } else if (lacks_chunks() && supply_.seems_to_have_chunks() && begin_first_growth()) {
         next = step::grow_for_all;
       }
     }

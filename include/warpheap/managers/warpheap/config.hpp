@@ -52,8 +52,8 @@ struct warpheap_config {
   /// The number of lanes that may look at the listed words of a nearly full class, however few
   /// those are.
   std::uint32_t least_searching = 32;
-  /// How often a lane of a whole warp looks again when there are no chunks, while others change the
-  /// words that it looks at; and one of a part of a warp.
+  /// How often a lane of a whole warp looks again while others free slots of the class, if there
+  /// seems to be a chunk each time, for without one it looks once; and one of a part of a warp.
   int most_looks = 3;
   int part_looks = 1;
   /// The same for both while others free no slot of the class: no block is missed then, though
