@@ -167,7 +167,8 @@ class warpheap_classes {
     if (now == 0) return false;
     const std::uint32_t all = simt::load_hint(known.turns.population) * shape.words;
     // A word of few slots seldom has a free one, and serves few lanes (docs/decisions/0064). The
-    // product counts in a tight class alone, where it fits: there, `now` is an eighth at most.
+    // product counts in a tight class alone, where it fits: there, `now` is at most an eighth of
+    // the words, or half of them if chunks have few.
     const std::uint32_t slots = shape.per_word < 32 ? shape.per_word : 32;
     return scale_to(noise, all) <= now / 2 * slots / 32 + all / 2048 || !is_tight(of, shape.words);
   }
