@@ -40,6 +40,7 @@ class lane_choice {
     const std::uint32_t length = (4 * lanes + 32) << random_.below(5);
     for (auto& point : change_at_) point = random_.below(length);
     lowest_ = 0;
+    compared_ = 0;
   }
 
   /// The grid's lanes at their current addresses: call this before the first schedule, and when
@@ -87,7 +88,9 @@ class lane_choice {
 
   /// The lane has yielded: with priorities, it gets the lowest.
   void demote(const lane& l) {
-    if (how_ == simt::strategy::pct) priority_[index_of(l)] = --lowest_;
+    if (how_ != simt::strategy::pct) return;
+    priority_[index_of(l)] = --lowest_;
+    compared_ = 0;
   }
 
  private:
@@ -141,15 +144,25 @@ class lane_choice {
       demote(*running);
     }
     for (const bool with_groups : {!groups_wait_, true}) {
-      int best = -1;
-      for (std::uint64_t rest = candidates(with_groups); rest != 0; rest &= rest - 1) {
-        const int rank = lowest_bit(rest);
-        if (best < 0 || priority_[rank] > priority_[best]) best = rank;
-      }
+      const int best = best_of(candidates(with_groups));
       // A lane that was demoted because it waits must not keep the others from converging.
       if (best >= 0 && (with_groups || priority_[best] > 0)) return lanes_[best];
     }
     return nullptr;
+  }
+
+  /// The rank of highest priority among these; -1 for none.
+  int best_of(std::uint64_t among) {
+    // Most steps have the candidates of the one before.
+    if (among == compared_) return best_compared_;
+    int best = -1;
+    for (std::uint64_t rest = among; rest != 0; rest &= rest - 1) {
+      const int rank = lowest_bit(rest);
+      if (best < 0 || priority_[rank] > priority_[best]) best = rank;
+    }
+    compared_ = among;
+    best_compared_ = best;
+    return best;
   }
 
   // Each warp with the rank of its first lane, and the lanes by rank.
@@ -167,6 +180,9 @@ class lane_choice {
   std::array<std::int64_t, most_explored_lanes> priority_{};
   std::array<std::uint32_t, change_points> change_at_{};
   std::int64_t lowest_ = 0;
+  // The candidates that were compared last, and the best of them, by these priorities.
+  std::uint64_t compared_ = 0;
+  int best_compared_ = -1;
 };
 
 }  // namespace warpheap::runtime_detail

@@ -3,6 +3,7 @@
 // changes what it looks for.
 #include "any_schedule.hpp"
 #include "damage.hpp"
+#include "lone_lane.hpp"
 #include "machine.hpp"
 #include "rubbish.hpp"
 #include "small.hpp"
@@ -21,61 +22,6 @@
 WARPHEAP_BEGIN_NAMESPACE
 namespace test {
 namespace {
-
-/// A heap of 33 chunks, and what one lane holds of it.
-class lone_lane {
- public:
-  /// Whether a block of this size is free, by a look at every chunk.
-  bool has_room(std::uint32_t bytes) const {
-    const small::supply& parts = this->parts();
-    const std::uint32_t of = parts.classes().sizes().class_of(bytes);
-    const std::uint32_t owner = chunk_owner::first_class + of;
-    const warpheap_slots slots = parts.classes().shape(of);
-    for (std::uint32_t c = 0; c < parts.universe(); ++c) {
-      const std::uint32_t state = parts.chunks().look(c);
-      const std::uint32_t whose = small::chunks::owner_of(state);
-      if (whose == chunk_owner::nobody || small::chunks::words_in_use(state) == 0) return true;
-      for (std::uint32_t i = 0; whose == owner && i < slots.words; ++i) {
-        const std::uint64_t used = small::chunks::used_of(parts.chunks().word(c, i));
-        if (used != small::chunks::slots_in(slots, i)) return true;
-      }
-    }
-    return false;
-  }
-  /// Asks for a block, and frees none.
-  void ask(std::uint32_t bytes) {
-    const bool there = has_room(bytes);
-    void* const block = all_.malloc(bytes);
-    EXPECT_EQ(block != nullptr, there) << bytes << " bytes, " << held_.size() << " blocks";
-    if (block != nullptr) held_.push_back(block);
-  }
-  void give_some(std::uint32_t most) {
-    for (std::uint32_t left = 1 + random_.below(most); left != 0 && !held_.empty(); --left) {
-      void*& any = held_[random_.below(static_cast<std::uint32_t>(held_.size()))];
-      all_.free(any);
-      any = held_.back();
-      held_.pop_back();
-    }
-  }
-  /// The block that lies in word 0 of chunk 0.
-  void give_first() {
-    const auto first = std::min_element(held_.begin(), held_.end());
-    all_.free(*first);
-    held_.erase(first);
-  }
-  void exhaust(std::uint32_t bytes) {
-    while (has_room(bytes) && !::testing::Test::HasFailure()) ask(bytes);
-    ask(bytes);
-  }
-  const exposed_heap<small>& subject() const { return subject_; }
-  const small::supply& parts() const { return all_.parts(); }
-
- private:
-  exposed_heap<small> subject_{50 * 256};
-  small all_ = subject_.heap().ref().manager();
-  std::vector<void*> held_;
-  random_sequence random_{1};
-};
 
 /// \param lanes of the warp, of which one asks: a part of it, or all
 void expect_exact(std::uint32_t lanes, const std::vector<std::uint32_t>& sizes) {
@@ -151,27 +97,6 @@ TEST(warpheap_scarce_search, a_part_of_a_warp_takes_a_slot_of_a_class_with_room)
   });
 }
 
-// Others would come to it in vain. It may be there because a lane has seen an older list.
-TEST(warpheap_scarce_search, a_chunk_without_listed_words_does_not_stay_among_the_open_ones) {
-  lone_lane one;
-  one.subject().heap().on().launch({1, 1}, [&] {
-    one.exhaust(16);
-    const auto& parts = one.parts();
-    const std::uint32_t of = parts.classes().sizes().class_of(16);
-    const auto open = parts.classes().open(of);
-    const warpheap_scarce_search<small_chunks> search(parts, of);
-    constexpr int rounds = 20;
-    int looks = 0;
-    for (int round = 0; round < rounds; ++round) {
-      open.insert(1);
-      for (int i = 0; i < 1000 && open.contains(1); ++i, ++looks) search.take_listed(true);
-      ASSERT_FALSE(open.contains(1));
-    }
-    // A look ends with the second visit in vain, and one visit of sixteen removes the chunk.
-    EXPECT_GT(looks, 3 * rounds);
-  });
-}
-
 // In a nearly full class, only some lanes look there, so this is seen after a while.
 TEST(warpheap_scarce_search, a_part_of_a_warp_finds_listed_words_without_a_wait) {
   lone_lane one;
@@ -216,78 +141,6 @@ TEST(warpheap_scarce_search, a_thorough_lane_takes_any_number_of_offers_in_vain)
     offer_what_is_full();
     EXPECT_EQ(search(all.parts(), of).take_offered(true).chunk, search::none);
     EXPECT_EQ(all.parts().offers().examine(of), 0);
-  });
-}
-
-// A lane draws a word of an empty chunk, and then loses the chunk to a class with fewer words. It
-// lists the word again, and each search that draws it would be in vain, and list it again.
-TEST(warpheap_scarce_search, no_word_stays_listed_that_the_class_of_its_chunk_does_not_have) {
-  const rubbish memory(16_KiB);
-  const small subject(memory.all(), machine().properties(), {});
-  const auto& parts = subject.parts();
-  const std::uint32_t of = parts.classes().sizes().class_of(16);
-  const std::uint32_t other = parts.classes().sizes().class_of(128);
-  using search = warpheap_scarce_search<small_chunks>;
-  machine().launch({1, 1}, [&] {
-    subject.format(0, 1);
-    std::vector<void*> blocks;
-    while (void* const block = subject.malloc(16)) blocks.push_back(block);
-    std::sort(blocks.begin(), blocks.end());
-    for (int i = 0; i < 16; ++i) subject.free(blocks[static_cast<std::size_t>(i)]);
-  });
-  const std::uint32_t words = parts.classes().shape(other).words;
-  ASSERT_LT(words, parts.classes().shape(of).words);
-  const auto is_wrong = [&] {
-    bool wrong = false;
-    const std::uint32_t owner = small::chunks::owner_of(parts.chunks().look(0));
-    for (std::uint32_t word = words; word < parts.chunks().stride(); ++word) {
-      wrong =
-          wrong || (owner == chunk_owner::first_class + other && parts.listed().contains(0, word));
-    }
-    return wrong;
-  };
-  const std::vector<std::byte> first_empty = memory.contents();
-  simt::explorer two({2, 1}, 20'000);
-  constexpr std::uint64_t schedules = WARPHEAP_TEST_SANITIZED ? 500 : 6000;
-  for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
-    std::copy(first_empty.begin(), first_empty.end(), memory.all().base);
-    const auto outcome = two.run(any_schedule(seed), [&] {
-      if (simt::block_rank() != 0) {
-        subject.malloc(128);
-        return;
-      }
-      random_sequence random(seed);
-      for (std::uint32_t pause = random.below(128); pause != 0; --pause) simt::backoff(1);
-      search(parts, of).take_listed(true);
-    });
-    ASSERT_EQ(outcome.stuck, "");
-    if (!is_wrong()) continue;
-    machine().launch({1, 1}, [&] {
-      for (int looks = 0; looks < 50; ++looks) search(parts, other).take_listed(true);
-    });
-    ASSERT_FALSE(is_wrong()) << seed;
-  }
-}
-
-TEST(warpheap_scarce_search, a_slot_is_found_beside_any_number_of_words_that_there_are_not) {
-  lone_lane one;
-  one.subject().heap().on().launch({1, 1}, [&] {
-    one.exhaust(128);
-    const auto& parts = one.parts();
-    const std::uint32_t of = parts.classes().sizes().class_of(128);
-    for (int round = 0; round < 20; ++round) {
-      for (std::uint32_t chunk = 0; chunk < parts.universe(); ++chunk) {
-        const std::uint32_t most = parts.chunks().stride();
-        for (std::uint32_t word = parts.classes().shape(of).words; word < most; ++word) {
-          parts.list(chunk, word);
-        }
-      }
-      parts.classes().count_unmarked(of, 1);
-      ASSERT_TRUE(parts.chunks().unmark(0, 0, chunk_owner::first_class + of));
-      parts.list(0, 0);
-      one.give_first();
-      one.exhaust(128);
-    }
   });
 }
 

@@ -96,7 +96,7 @@ class warpheap_scarce_search {
     const auto granted =
         static_cast<int>(team.shuffle(static_cast<std::uint32_t>(may), same.leader()));
     place got;
-    if (same.rank() < granted) got = search_listed(thorough ? enough_visits() : Config.most_visits);
+    if (same.rank() < granted) got = search_listed(thorough);
     team.sync();
     if (counts && granted != 0) supply_.classes().end_search(of_, granted);
     team.sync();
@@ -111,7 +111,8 @@ class warpheap_scarce_search {
   static constexpr std::uint32_t more_visits = Config.lenient_visits + 16;
   static constexpr std::uint32_t pause_ns = 2000;
 
-  enum class visited : std::uint32_t { served, full, lost, nothing };
+  /// `in_vain` costs nothing; a search ends after a few that are `lost`.
+  enum class visited : std::uint32_t { served, in_vain, lost, nothing };
   /// The outcome of a visit to a listed word.
   struct sight {
     visited came = visited::nothing;
@@ -186,9 +187,11 @@ class warpheap_scarce_search {
 
   /// Takes a slot of a listed word for the caller alone, so the lanes of a warp look at many places
   /// at once. Ends: at `most` so many visits, and a visit counts as lost unless it is one of the
-  /// first, or takes a word off the list. With `enough_visits`, a few remaining lanes may mark all
-  /// words of a large class, which takes milliseconds.
-  WARPHEAP_DEVICE place search_listed(int most) const {
+  /// first, or takes a word off the list or a chunk out of the set. A `thorough` search makes as
+  /// many as all words need, so a few remaining lanes may mark all those of a large class, which
+  /// takes milliseconds.
+  WARPHEAP_DEVICE place search_listed(bool thorough) const {
+    const int most = thorough ? enough_visits() : Config.most_visits;
     const simt::group team = simt::coalesced(&supply_.whole());
     place got;
     int lost = 0;
@@ -198,37 +201,43 @@ class warpheap_scarce_search {
       if (!going) continue;
       // While most words have room, marks are not worth what they cost lanes that free.
       const sight seen =
-          simt::call_apart(&visit_apart, supply_, of_, visits >= Config.lenient_visits);
+          simt::call_apart(&visit_apart, supply_, of_, visits >= Config.lenient_visits, thorough);
       got = seen.got;
       if (seen.came == visited::lost) ++lost;
-      going = (seen.came == visited::full || seen.came == visited::lost) &&
+      going = (seen.came == visited::in_vain || seen.came == visited::lost) &&
               lost < Config.most_lost && visits + 1 < most;
     }
     return got;
   }
-  WARPHEAP_RARE static sight visit_apart(const supply& from, std::uint32_t of, bool marks) {
-    return warpheap_scarce_search(from, of).visit(marks);
+  WARPHEAP_RARE static sight visit_apart(const supply& from, std::uint32_t of, bool marks,
+                                         bool thorough) {
+    return warpheap_scarce_search(from, of).visit(marks, thorough);
   }
   /// Takes a slot of a listed word that it draws, or ensures that the word is not drawn again.
-  WARPHEAP_DEVICE sight visit(bool marks) const {
+  WARPHEAP_DEVICE sight visit(bool marks, bool thorough) const {
     const std::uint64_t noise = simt::noise();
     spot at{supply_.classes().open(of_).draw(noise), 0};
     if (at.chunk == none) return {};
-    at.word = supply_.listed().draw(at.chunk, mix64(noise));
+    const std::uint64_t more = mix64(noise);
+    at.word = supply_.listed().draw(at.chunk, more);
     if (at.word == warpheap_listed_words::none) {
       // The lane that took its last word from the list takes the chunk out of the set. If that lane
-      // saw an older state, a later visitor does it.
-      if (noise >> 60 == 0) simt::call_apart(&word_marks::forget, supply_, of_, at.chunk);
-      return {visited::lost, {}};
+      // saw an older state, a later visitor does it: not by the bits that drew the chunk, which
+      // would always select the same ones. A lane that must find what there is cannot leave it, for
+      // it would draw such chunks again and again.
+      const bool forgets = thorough || more >> 60 == 0;
+      const bool forgot = forgets && simt::call_apart(&word_marks::forget, supply_, of_, at.chunk);
+      return {forgot ? visited::in_vain : visited::lost, {}};
     }
     const std::uint64_t seen = supply_.chunks().word(at.chunk, at.word);
+    // Bits that have drawn neither the chunk nor the word.
     const auto from = static_cast<int>(
-        scale_to(static_cast<std::uint32_t>(noise >> 32), words_.shape().per_word));
+        scale_to(static_cast<std::uint32_t>(noise >> 26), words_.shape().per_word));
     const std::uint64_t bits = words_.claim(at, seen, {.from = from});
     if (bits != 0) return {visited::served, words_.place_of(at, bits, 0)};
-    if (!marks) return {visited::full, {}};
+    if (!marks) return {visited::in_vain, {}};
     const bool retired = simt::call_apart(&word_marks::retire, supply_, of_, at.chunk, at.word);
-    return {retired ? visited::full : visited::lost, {}};
+    return {retired ? visited::in_vain : visited::lost, {}};
   }
 
   const supply& supply_;
