@@ -49,10 +49,8 @@ class warpheap_listed_words {
   WARPHEAP_DEVICE bool list(std::uint32_t chunk, std::uint32_t word) const {
     return at(chunk, word / 64).fetch_or(bit_of(word), simt::order::acq_rel) == 0;
   }
-  /// Returns whether the word was listed.
-  WARPHEAP_DEVICE bool unlist(std::uint32_t chunk, std::uint32_t word) const {
-    return (at(chunk, word / 64).fetch_and(~bit_of(word), simt::order::acq_rel) & bit_of(word)) !=
-           0;
+  WARPHEAP_DEVICE void unlist(std::uint32_t chunk, std::uint32_t word) const {
+    at(chunk, word / 64).fetch_and(~bit_of(word), simt::order::acq_rel);
   }
   WARPHEAP_DEVICE bool contains(std::uint32_t chunk, std::uint32_t word) const {
     return (at(chunk, word / 64).load(simt::order::relaxed) & bit_of(word)) != 0;

@@ -21,13 +21,13 @@ class warpheap_word_marks {
   using chunks = typename supply::chunks_type;
 
   /// Takes a word in which the caller found no room from the list, unless it has room again;
-  /// returns whether the caller has unlisted or marked it, or no class has such a word now.
+  /// returns whether the caller has marked it, or no class has such a word now.
   WARPHEAP_RARE static bool retire(const supply& in, std::uint32_t of, std::uint32_t chunk,
                                    std::uint32_t number) {
     const warpheap_slots shape = in.classes().slots(of);
     // Crowds of lanes come to what has just been taken away, so they look first. A look that is too
     // old leaves something in the list or the set, which others will find.
-    const bool unlisted = in.listed().contains(chunk, number) && in.listed().unlist(chunk, number);
+    if (in.listed().contains(chunk, number)) in.listed().unlist(chunk, number);
     const auto came = in.chunks().mark_full({chunk, number, chunk_owner::first_class + of, shape});
     const bool marked = came == chunks::mark::set;
     if (marked) in.classes().count_marked(of, 1);
@@ -35,7 +35,7 @@ class warpheap_word_marks {
     const bool has_room = is_not_full && is_word(in, chunk, number);
     if (has_room) in.list(chunk, number);
     forget(in, of, chunk);
-    return marked || (!has_room && (unlisted || is_not_full));
+    return marked || (is_not_full && !has_room);
   }
   /// Takes a chunk from its class's set of open chunks, unless a word of it is listed; returns
   /// whether it was there and is not any more.
