@@ -56,7 +56,7 @@ class warpheap_scarce_search {
       got = take_offer();
     }
     team.sync();
-    if (got.chunk == none && may_search()) got = search_listed(Config.short_visits);
+    if (got.chunk == none && may_search()) got = search_listed(Config.short_visits, false);
     team.sync();
     if (got.chunk == none) came = conclude(came.made);
     team.sync();
@@ -96,7 +96,9 @@ class warpheap_scarce_search {
     const auto granted =
         static_cast<int>(team.shuffle(static_cast<std::uint32_t>(may), same.leader()));
     place got;
-    if (same.rank() < granted) got = search_listed(thorough);
+    if (same.rank() < granted) {
+      got = search_listed(thorough ? enough_visits() : Config.most_visits, thorough);
+    }
     team.sync();
     if (counts && granted != 0) supply_.classes().end_search(of_, granted);
     team.sync();
@@ -182,16 +184,15 @@ class warpheap_scarce_search {
     const spot at{word / stride, word % stride};
     const std::uint64_t seen = supply_.chunks().word(at.chunk, at.word);
     const std::uint64_t bits = words_.claim(at, seen, {.which = claims::offered});
-    return bits == 0 ? place{} : words_.place_of(at, bits, 0);
+    return bits == 0 ? place{} : words_.only_place_of(at, bits);
   }
 
   /// Takes a slot of a listed word for the caller alone, so the lanes of a warp look at many places
-  /// at once. Ends: at `most` so many visits, and a visit counts as lost unless it is one of the
-  /// first, or takes a word off the list or a chunk out of the set. A `thorough` search makes as
-  /// many as all words need, so a few remaining lanes may mark all those of a large class, which
-  /// takes milliseconds.
-  WARPHEAP_DEVICE place search_listed(bool thorough) const {
-    const int most = thorough ? enough_visits() : Config.most_visits;
+  /// at once. Ends: there is a bound for visits, and a lower one for those that are lost, as each
+  /// is but the first, those that mark a word, and those that take a chunk out of the set. A
+  /// `thorough` search makes as many as all words need, so a few remaining lanes may mark all those
+  /// of a large class, which takes milliseconds.
+  WARPHEAP_DEVICE place search_listed(int most, bool thorough) const {
     const simt::group team = simt::coalesced(&supply_.whole());
     place got;
     int lost = 0;
@@ -222,9 +223,9 @@ class warpheap_scarce_search {
     at.word = supply_.listed().draw(at.chunk, more);
     if (at.word == warpheap_listed_words::none) {
       // The lane that took its last word from the list takes the chunk out of the set. If that lane
-      // saw an older state, a later visitor does it: not by the bits that drew the chunk, which
-      // would always select the same ones. A lane that must find what there is cannot leave it, for
-      // it would draw such chunks again and again.
+      // saw an older state, a later visitor does it: not by the bits that have drawn the chunk,
+      // which would never select some chunks. A lane that must find what there is leaves none
+      // there: it would draw them again and again.
       const bool forgets = thorough || more >> 60 == 0;
       const bool forgot = forgets && simt::call_apart(&word_marks::forget, supply_, of_, at.chunk);
       return {forgot ? visited::in_vain : visited::lost, {}};
@@ -234,7 +235,7 @@ class warpheap_scarce_search {
     const auto from = static_cast<int>(
         scale_to(static_cast<std::uint32_t>(noise >> 26), words_.shape().per_word));
     const std::uint64_t bits = words_.claim(at, seen, {.from = from});
-    if (bits != 0) return {visited::served, words_.place_of(at, bits, 0)};
+    if (bits != 0) return {visited::served, words_.only_place_of(at, bits)};
     if (!marks) return {visited::in_vain, {}};
     const bool retired = simt::call_apart(&word_marks::retire, supply_, of_, at.chunk, at.word);
     return {retired ? visited::in_vain : visited::lost, {}};

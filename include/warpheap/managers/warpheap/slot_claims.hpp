@@ -58,8 +58,12 @@ class warpheap_slot_claims {
   /// The `k`-th of the slots that were claimed.
   WARPHEAP_DEVICE place place_of(const spot& at, std::uint64_t bits, int k) const {
     // Usually, they are the first ones.
-    const int bit = (bits & (bits + 1)) == 0 ? k : kth_set_bit(bits, k);
-    return {at.chunk, at.word * shape_.per_word + static_cast<std::uint32_t>(bit)};
+    return place_at(at, (bits & (bits + 1)) == 0 ? k : kth_set_bit(bits, k));
+  }
+  /// The slot that was claimed alone: with much less code, of which lanes that come apart fetch a
+  /// copy each (docs/decisions/0065).
+  WARPHEAP_DEVICE place only_place_of(const spot& at, std::uint64_t bit) const {
+    return place_at(at, lowest_bit(bit));
   }
 
   /// Hands out the slots that the leader of `same` has claimed to its members. A collective of
@@ -138,6 +142,9 @@ class warpheap_slot_claims {
   /// The distance from one turn to another whose word is elsewhere.
   static constexpr std::uint32_t far_turn = 0x9e3779b1u;
 
+  WARPHEAP_DEVICE place place_at(const spot& at, int bit) const {
+    return {at.chunk, at.word * shape_.per_word + static_cast<std::uint32_t>(bit)};
+  }
   WARPHEAP_DEVICE typename chunks::target target_at(const spot& at) const {
     return {at.chunk, at.word, owner(), shape_};
   }
@@ -199,7 +206,7 @@ class warpheap_slot_claims {
     const spot at = supply_.classes().hinted(of_, turn, shape_.words);
     if (at.chunk == none) return {};
     const std::uint64_t bits = claim_quickly(at, supply_.chunks().word(at.chunk, at.word), wish{});
-    return bits == 0 ? place{} : place_of(at, bits, 0);
+    return bits == 0 ? place{} : only_place_of(at, bits);
   }
 
   const supply& supply_;
