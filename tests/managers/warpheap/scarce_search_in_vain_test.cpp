@@ -22,8 +22,7 @@ namespace test {
 namespace {
 
 // Others would come to it in vain. It may be there because a lane has seen an older list.
-TEST(warpheap_search_in_vain,
-     a_chunk_without_listed_words_does_not_stay_among_the_open_ones) {
+TEST(warpheap_search_in_vain, a_chunk_without_listed_words_does_not_stay_among_the_open_ones) {
   lone_lane one;
   one.subject().heap().on().launch({1, 1}, [&] {
     one.exhaust(16);
@@ -77,8 +76,7 @@ TEST(warpheap_search_in_vain, such_a_chunk_does_not_stay_above_one_with_room_eit
 
 // A lane draws a word of an empty chunk, and then loses the chunk to a class with fewer words. It
 // lists the word again, and each search that draws it would be in vain, and list it again.
-TEST(warpheap_search_in_vain,
-     no_word_stays_listed_that_the_class_of_its_chunk_does_not_have) {
+TEST(warpheap_search_in_vain, no_word_stays_listed_that_the_class_of_its_chunk_does_not_have) {
   const rubbish memory(16_KiB);
   const small subject(memory.all(), machine().properties(), {});
   const auto& parts = subject.parts();
@@ -145,8 +143,7 @@ void expect_found_beside(void (*misleads)(const small::supply&, std::uint32_t of
   });
 }
 
-TEST(warpheap_search_in_vain,
-     a_slot_is_found_beside_any_number_of_words_that_there_are_not) {
+TEST(warpheap_search_in_vain, a_slot_is_found_beside_any_number_of_words_that_there_are_not) {
   expect_found_beside([](const small::supply& parts, std::uint32_t of) {
     for (std::uint32_t chunk = 0; chunk < parts.universe(); ++chunk) {
       const std::uint32_t most = parts.chunks().stride();
