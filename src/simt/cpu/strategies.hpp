@@ -40,7 +40,7 @@ class lane_choice {
     const std::uint32_t length = (4 * lanes + 32) << random_.below(5);
     for (auto& point : change_at_) point = random_.below(length);
     lowest_ = 0;
-    compared_ = 0;
+    forget_best();
   }
 
   /// The grid's lanes at their current addresses: call this before the first schedule, and when
@@ -90,7 +90,7 @@ class lane_choice {
   void demote(const lane& l) {
     if (how_ != simt::strategy::pct) return;
     priority_[index_of(l)] = --lowest_;
-    compared_ = 0;
+    forget_best();
   }
 
  private:
@@ -151,6 +151,11 @@ class lane_choice {
     return nullptr;
   }
 
+  /// Priorities have changed.
+  void forget_best() {
+    compared_ = 0;
+    best_compared_ = -1;
+  }
   /// The rank of highest priority among these; -1 for none.
   int best_of(std::uint64_t among) {
     // Most steps have the candidates of the one before.

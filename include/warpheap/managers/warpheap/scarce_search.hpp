@@ -113,7 +113,7 @@ class warpheap_scarce_search {
   static constexpr std::uint32_t more_visits = Config.lenient_visits + 16;
   static constexpr std::uint32_t pause_ns = 2000;
 
-  /// `in_vain` costs nothing; a search ends after a few that are `lost`.
+  /// A search ends after a few visits that are `lost`, and goes on after one that is `in_vain`.
   enum class visited : std::uint32_t { served, in_vain, lost, nothing };
   /// The outcome of a visit to a listed word.
   struct sight {
@@ -188,10 +188,10 @@ class warpheap_scarce_search {
   }
 
   /// Takes a slot of a listed word for the caller alone, so the lanes of a warp look at many places
-  /// at once. Ends: there is a bound for visits, and a lower one for those that are lost, as each
-  /// is but the first, those that mark a word, and those that take a chunk out of the set. A
-  /// `thorough` search makes as many as all words need, so a few remaining lanes may mark all those
-  /// of a large class, which takes milliseconds.
+  /// at once. Ends: it makes at most so many visits, of which few may be lost, as each is but those
+  /// that come to a full word first, mark one, or take a chunk out of the set. With
+  /// `enough_visits`, a few remaining lanes may mark all words of a large class, which takes
+  /// milliseconds. \param thorough whether the lane must find what there is
   WARPHEAP_DEVICE place search_listed(int most, bool thorough) const {
     const simt::group team = simt::coalesced(&supply_.whole());
     place got;
@@ -231,7 +231,7 @@ class warpheap_scarce_search {
       return {forgot ? visited::in_vain : visited::lost, {}};
     }
     const std::uint64_t seen = supply_.chunks().word(at.chunk, at.word);
-    // Bits that have drawn neither the chunk nor the word.
+    // Its leading bits have drawn neither the chunk nor the word.
     const auto from = static_cast<int>(
         scale_to(static_cast<std::uint32_t>(noise >> 26), words_.shape().per_word));
     const std::uint64_t bits = words_.claim(at, seen, {.from = from});

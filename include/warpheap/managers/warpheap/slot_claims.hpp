@@ -60,8 +60,8 @@ class warpheap_slot_claims {
     // Usually, they are the first ones.
     return place_at(at, (bits & (bits + 1)) == 0 ? k : kth_set_bit(bits, k));
   }
-  /// The slot that was claimed alone: with much less code, of which lanes that come apart fetch a
-  /// copy each (docs/decisions/0065).
+  /// The slot that was claimed alone, with much less code: lanes that come apart fetch it again
+  /// and again (docs/decisions/0065).
   WARPHEAP_DEVICE place only_place_of(const spot& at, std::uint64_t bit) const {
     return place_at(at, lowest_bit(bit));
   }
