@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Near exhaustion, a lane that asks alone gets null only if there is nothing: nobody holds or
 // changes what it looks for.
-#include "any_schedule.hpp"
 #include "damage.hpp"
 #include "lone_lane.hpp"
 #include "machine.hpp"
 #include "rubbish.hpp"
 #include "small.hpp"
 
-#include "warpheap/core/random.hpp"
 #include "warpheap/core/units.hpp"
 #include "warpheap/managers/warpheap/warpheap.hpp"
 #include "warpheap/simt/cpu/explorer.hpp"

@@ -80,8 +80,8 @@ class warpheap_scarce_search {
 
   /// Takes a slot of a listed word, unless enough others are trying: a word that is listed near the
   /// end of memory would draw thousands of lanes, and serve a few. A collective of those that call
-  /// together, for any classes. \param thorough whether it looks at all that is listed when it
-  /// begins
+  /// together, for any classes. \param thorough whether it makes as many visits as all
+  /// words need that are listed when it begins, and a few more
   WARPHEAP_DEVICE place take_listed(bool thorough) const {
     const simt::group team = simt::coalesced(&supply_.whole());
     const simt::group same = team.match(of_);
